@@ -24,7 +24,7 @@ use crate::support::{
 const SOON: Duration = Duration::from_secs(15);
 
 /// A request for the stream of all games of a player.
-pub(super) fn asking_for_all(base: &str, query: &str, guest: Option<&Guest>) -> RequestBuilder {
+pub fn asking_for_all(base: &str, query: &str, guest: Option<&Guest>) -> RequestBuilder {
     let request = Client::new().get(format!("{base}/v1/me/events?{query}"));
     signed(request.header("accept", "text/event-stream"), guest)
 }
@@ -452,7 +452,7 @@ async fn players_of_many_games_on_two_servers_get_every_event() {
 }
 
 /// Reads a stream without events until it has sent the place to resume from.
-pub(super) async fn until_marked(stream: &mut Listener) {
+pub async fn until_marked(stream: &mut Listener) {
     let begun = Instant::now();
     while stream.last_id.is_empty() {
         assert!(begun.elapsed() < SOON, "it says nothing");

@@ -18,6 +18,7 @@ use time::Duration;
 use uuid::Uuid;
 
 use crate::{
+    events::player_events::{asking_for_all, until_marked},
     records::import::{WHOLE, import, whole_game},
     study::explorer::{explore, explored},
     support::{
@@ -28,6 +29,7 @@ use crate::{
         clock::now,
         database::count_rows,
         games::{finished_with_rematch, some_move, timeless as clockless},
+        listener::Listener,
     },
 };
 
@@ -597,4 +599,20 @@ async fn a_player_that_was_away_gets_the_events_of_archived_games() {
     assert_eq!(seqs(&first).await, (1..=11).collect::<Vec<_>>());
     archive_all(&app).await;
     assert!(seqs(&last).await.contains(&11));
+}
+
+#[actix_web::test]
+async fn a_stream_gets_only_what_is_appended_to_an_archived_game() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    play(&app, &id, &ana, &bo, 3).await;
+    app.resign_game(&id, &bo).await;
+    let mut stream = Listener::open(asking_for_all(&app.base(), "", Some(&ana))).await;
+    until_marked(&mut stream).await;
+    assert_eq!(archive_all(&app).await.games, 1);
+    // The notification names the game, so the stream reads this game alone.
+    assert!(app.offer(&id, &bo, "rematch").await.status.is_success());
+    let event = stream.next().await.expect("an event").data;
+    assert_eq!((&event["type"], &event["seq"]), (&json!("offered"), &json!(8)), "{event}");
 }
