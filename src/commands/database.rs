@@ -5,7 +5,7 @@ use std::{num::NonZero, path::PathBuf, thread};
 
 use mancala_server::{
     config::{self, Serve},
-    db::{self, Database},
+    db::{self, Database, WrongUrl},
     embedded::{self, Durability, Embedded},
     telemetry,
 };
@@ -84,9 +84,12 @@ pub fn standby(options: &config::Database) -> Result<Option<Database>, Failure> 
     if options.database_url.is_none() {
         return Err(wrong(&"a standby needs DATABASE_URL, the primary that it follows"));
     }
-    let standby: Database = url.parse().map_err(|error| wrong(&error))?;
+    let standby: Database = url.parse().map_err(|error| match error {
+        WrongUrl::Target => wrong(&"leave target_session_attrs out: the host is a standby"),
+        error => wrong(&error),
+    })?;
     if standby.has_several_hosts() {
-        return Err(wrong(&"one host; a proxy may stand before several standbys"));
+        return Err(wrong(&"name one host"));
     }
     Ok(Some(standby))
 }

@@ -311,9 +311,11 @@ impl Shared {
             let outage = Outage::new(STANDBY_FAILS, STANDBY_WORKS);
             let metrics = service.metrics.clone();
             let observe = move |event: StandbyEvent<'_>| match event {
-                StandbyEvent::CaughtUp => outage.works(),
                 StandbyEvent::OutOfUse(cause) => outage.failed(cause),
-                StandbyEvent::Answered => metrics.standby_read(Reader::Standby),
+                StandbyEvent::Answered => {
+                    outage.works();
+                    metrics.standby_read(Reader::Standby);
+                }
                 StandbyEvent::FellBack => metrics.standby_read(Reader::Primary),
             };
             let freshness = Freshness::start(service.database.clone(), standby.clone(), observe);
@@ -394,10 +396,7 @@ impl Shared {
 
 /// The pools for reads of one thread.
 fn reads(primary: PgPool, standby: Option<&(Database, Arc<Freshness>)>, connections: u32) -> Reads {
-    let standby = standby.map(|(database, freshness)| {
-        let pool = db::pool(database.clone(), connections);
-        Standby { pool, freshness: freshness.clone() }
-    });
+    let standby = standby.map(|(database, freshness)| Standby::new(database, connections, freshness.clone()));
     Reads::new(primary, standby)
 }
 

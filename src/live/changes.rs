@@ -36,11 +36,13 @@ struct Pending {
     games: HashMap<GameId, Change>,
     /// Whether games changed that are not among them.
     are_others: bool,
+    /// Whether a notification was lost, with games that may not be among them.
+    was_lost: bool,
 }
 
 impl Pending {
     fn is_empty(&self) -> bool {
-        self.games.is_empty() && !self.are_others
+        self.games.is_empty() && !self.are_others && !self.was_lost
     }
 }
 
@@ -68,9 +70,9 @@ impl Changes {
         self.added.notify_one();
     }
 
-    /// Records that a notification was lost: the next one asks for a poll.
+    /// Records that a notification was lost: the next ones ask for a poll, too.
     pub(super) fn add_lost(&self) {
-        self.lock().are_others = true;
+        self.lock().was_lost = true;
         self.added.notify_one();
     }
 
@@ -83,8 +85,16 @@ impl Changes {
 
     /// Removes all changes, and returns them as notifications.
     pub(super) fn take(&self) -> Vec<String> {
-        let Pending { games, are_others } = mem::take(&mut *self.lock());
-        if are_others { vec![ANYTHING.to_owned()] } else { notifications(games.into_values()) }
+        let Pending { games, are_others, was_lost } = mem::take(&mut *self.lock());
+        if are_others {
+            return vec![ANYTHING.to_owned()];
+        }
+        // A receiver polls only now and then, so known games are named all the same.
+        let mut all = notifications(games.into_values());
+        if was_lost {
+            all.push(ANYTHING.to_owned());
+        }
+        all
     }
 
     fn lock(&self) -> MutexGuard<'_, Pending> {
@@ -231,7 +241,9 @@ mod tests {
         changes.add_lost();
         assert_eq!(changes.wait_for_some().now_or_never(), Some(()));
         changes.add(change_of(2, 1));
-        assert_eq!(changes.take(), [ANYTHING]);
+        let mut taken = changes.take();
+        assert_eq!(taken.pop().as_deref(), Some(ANYTHING));
+        assert_eq!(read_all(&taken), BTreeMap::from([(game(2), change_of(2, 1))]));
         assert_eq!(changes.wait_for_some().now_or_never(), None);
     }
 }

@@ -37,7 +37,7 @@ const READS_AT_ONCE: u32 = 4;
 
 /// The longest time between two reads of all games; the shortest is half of it. They find changes whose notification was lost. At
 /// random, so that streams that opened together do not read together.
-const SWEEP_INTERVAL_MAX: Duration = Duration::from_mins(1);
+const SWEEP_INTERVAL_MAX: Duration = Duration::from_secs(45);
 
 /// Answers with a stream of the events after a position.
 pub async fn open(

@@ -144,3 +144,20 @@ async fn a_standby_that_is_away_is_no_outage() {
     }
     assert!(beside.reads("primary") > 0);
 }
+
+#[actix_web::test]
+async fn a_standby_that_freezes_keeps_no_client_waiting() {
+    let beside = Beside::start("standby-frozen").await;
+    let ana = beside.app.guest("Ana").await;
+    beside.until_the_standby_answers().await;
+    // Those that compare positions go on: only reads are frozen.
+    let frozen = beside.standby.freeze_readers().await;
+    assert!(frozen > 0);
+    let before = beside.reads("primary");
+    for _ in 0..3 {
+        let begun = Instant::now();
+        beside.read("/v1/games?player=me", &ana).await;
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    }
+    assert!(beside.reads("primary") > before);
+}

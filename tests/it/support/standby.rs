@@ -89,11 +89,27 @@ impl Standby {
         sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut superuser).await.expect("the statement is right");
     }
 
+    /// Stops the processes of connections that have read something other than the position of the log; how many.
+    pub async fn freeze_readers(&self) -> usize {
+        let mut superuser = superuser_of(&self.options).connect().await.expect("the standby runs");
+        let readers: Vec<i32> = sqlx::query_scalar(
+            "select pid from pg_stat_activity where application_name = 'mancala-server' and query not like '%replay_lsn%'",
+        )
+        .fetch_all(&mut superuser)
+        .await
+        .expect("the statement is right");
+        for pid in &readers {
+            kill(Pid::from_raw(*pid), Signal::SIGSTOP).expect("the process is the standby's");
+        }
+        readers.len()
+    }
+
     /// Ends it at once.
     pub fn kill(&mut self) {
         let pid = Pid::from_raw(i32::try_from(self.postgres.id()).expect("a process id"));
         // An immediate shutdown ends the children, too.
         let _ = kill(pid, Signal::SIGQUIT);
+        let _ = nix::sys::signal::killpg(pid, Signal::SIGCONT);
         let _ = self.postgres.wait();
     }
 

@@ -7,7 +7,10 @@
 use std::{
     fmt,
     panic::AssertUnwindSafe,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -22,32 +25,36 @@ use tracing::Instrument;
 
 use super::{Database, DbError, DedicatedConnection, statement};
 
-/// How long a read waits for the standby. A standby nearby is some milliseconds behind.
-const WAIT: Duration = Duration::from_millis(50);
+/// How far the standby may be behind. One nearby is some milliseconds behind.
+const LAG_MAX: Duration = Duration::from_millis(50);
+
+/// How long a read waits: for the comparison that is under way, and for its own.
+const WAIT: Duration = LAG_MAX.saturating_mul(2);
 
 /// The time between two looks at a standby that is behind.
 const POLL: Duration = Duration::from_millis(1);
 
 /// How long all reads go to the primary after the standby was too late or away. Then one read tries it again.
-const REST: Duration = Duration::from_secs(1);
+const REST_MS: u64 = 1000;
 
 /// How many reads may wait at once; further ones go to the primary.
 const WAITING_MAX: usize = 1024;
 
 /// Knows whether a standby has caught up with the primary. Its task ends when it is dropped.
 pub struct Freshness {
-    asks: mpsc::Sender<oneshot::Sender<Result<(), Behind>>>,
+    asks: mpsc::Sender<Reply>,
     begin: Instant,
-    /// Until when all reads go to the primary, in milliseconds since `begin`.
+    /// Until when all reads go to the primary, in milliseconds since `begin`; 0 while the standby answers.
     rests_until_ms: AtomicU64,
+    instance: Arc<Mutex<Option<Known>>>,
     observe: Box<dyn Fn(StandbyEvent<'_>) + Send + Sync>,
 }
+
+type Reply = oneshot::Sender<Result<(), Behind>>;
 
 /// What an observer hears of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StandbyEvent<'a> {
-    /// It has caught up with the primary.
-    CaughtUp,
     /// It may not answer, or has failed, for this reason.
     OutOfUse(&'a str),
     /// It has answered a read.
@@ -59,7 +66,7 @@ pub enum StandbyEvent<'a> {
 /// Why the standby may not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 enum Behind {
-    #[error("it is more than {} ms behind the primary", WAIT.as_millis())]
+    #[error("it is more than {} ms behind the primary", LAG_MAX.as_millis())]
     Late,
     #[error("it is no standby")]
     NoStandby,
@@ -67,8 +74,25 @@ enum Behind {
     OtherDatabase,
     #[error("it does not follow the primary's timeline yet")]
     OtherTimeline,
+    #[error("it has more than the primary, which was set back")]
+    Ahead,
     #[error("it or the primary cannot be reached")]
     Away,
+}
+
+/// A PostgreSQL from its start to its end. Two standbys behind one address are two of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Instance {
+    /// In microseconds.
+    started_at: i64,
+    /// `None` over a socket.
+    address: Option<String>,
+}
+
+/// The instance that is compared with the primary.
+struct Known {
+    instance: Instance,
+    since: Instant,
 }
 
 /// A position in the log, and the log that it is a position of.
@@ -89,13 +113,15 @@ impl Freshness {
     ) -> Self {
         let (asks, queue) = mpsc::channel(WAITING_MAX);
         let (primary, standby) = (DedicatedConnection::new(primary), DedicatedConnection::new(standby));
-        tokio::spawn(reply_to_all(primary, standby, queue));
-        Self { asks, begin: Instant::now(), rests_until_ms: AtomicU64::new(0), observe: Box::new(observe) }
+        let instance = Arc::new(Mutex::new(None));
+        let comparison = Comparison { primary, standby, seen: None, instance: instance.clone() };
+        tokio::spawn(reply_to_all(comparison, queue));
+        Self { asks, begin: Instant::now(), rests_until_ms: AtomicU64::new(0), instance, observe: Box::new(observe) }
     }
 
     /// Whether the standby has replayed all that was acknowledged before this call.
     pub(super) async fn is_reached(&self) -> bool {
-        if self.now_ms() < self.rests_until_ms.load(Ordering::Relaxed) {
+        if !self.may_ask() {
             return false;
         }
         let (reply, replied) = oneshot::channel();
@@ -107,15 +133,40 @@ impl Freshness {
             Ok(Err(_)) => Err(Behind::Away),
             Err(_) => Err(Behind::Late),
         };
-        match outcome {
-            Ok(()) => (self.observe)(StandbyEvent::CaughtUp),
-            Err(behind) => self.rest(&behind.to_string()),
+        if let Err(behind) = outcome {
+            self.rest(&behind.to_string());
         }
         outcome.is_ok()
     }
 
+    /// Whether the standby is in use. After a rest one read tries it, and the others go to the primary until it has answered.
+    fn may_ask(&self) -> bool {
+        let (now, until) = (self.now_ms(), self.rests_until_ms.load(Ordering::Relaxed));
+        let try_it = || {
+            let next = now + REST_MS;
+            self.rests_until_ms.compare_exchange(until, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        };
+        until == 0 || (until <= now && try_it())
+    }
+
+    /// Whether a connection of this age leads to the instance that is compared with the primary.
+    pub(super) fn is_to_instance(&self, age: Duration) -> bool {
+        lock(&self.instance).as_ref().is_none_or(|known| age < known.since.elapsed())
+    }
+
+    /// Checks a new connection: it must lead to the instance that is compared with the primary. A proxy may lead to another one.
+    pub(super) async fn check(&self, connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+        let (_, found) = replayed(connection).await.map_err(|error| sqlx::Error::Protocol(error.to_string()))?;
+        if lock(&self.instance).as_ref().is_some_and(|known| known.instance == found) {
+            Ok(())
+        } else {
+            Err(sqlx::Error::Protocol("the address of the standby leads to several servers".to_owned()))
+        }
+    }
+
     /// Notes a read that the standby has answered.
     pub(super) fn answered(&self) {
+        self.rests_until_ms.store(0, Ordering::Relaxed);
         (self.observe)(StandbyEvent::Answered);
     }
 
@@ -124,29 +175,30 @@ impl Freshness {
         (self.observe)(StandbyEvent::FellBack);
     }
 
-    /// Notes a read that failed on the standby.
+    /// Notes a read that failed on the standby. It is left alone if other reads would fail as well.
     pub(super) fn failed(&self, error: &DbError) {
-        self.rest(&error.to_string());
+        if matches!(error, DbError::ConnectionLost(_) | DbError::Unreachable(_) | DbError::OutOfService(_)) {
+            self.rest(&error.to_string());
+        }
     }
 
     fn rest(&self, cause: &str) {
-        let until = self.now_ms().saturating_add(u64::try_from(REST.as_millis()).unwrap_or(u64::MAX));
-        self.rests_until_ms.fetch_max(until, Ordering::Relaxed);
+        self.rests_until_ms.fetch_max(self.now_ms() + REST_MS, Ordering::Relaxed);
         (self.observe)(StandbyEvent::OutOfUse(cause));
     }
 
     fn now_ms(&self) -> u64 {
-        u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX)
+        u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX - REST_MS)
     }
+}
+
+fn lock(instance: &Mutex<Option<Known>>) -> MutexGuard<'_, Option<Known>> {
+    instance.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Replies to reads in groups: those that come while two positions are compared form the next group, because only a position that
 /// is read after a read began counts for it.
-async fn reply_to_all(
-    mut primary: DedicatedConnection,
-    mut standby: DedicatedConnection,
-    mut queue: mpsc::Receiver<oneshot::Sender<Result<(), Behind>>>,
-) {
+async fn reply_to_all(mut comparison: Comparison, mut queue: mpsc::Receiver<Reply>) {
     let mut waiting = Vec::new();
     while queue.recv_many(&mut waiting, WAITING_MAX).await > 0 {
         // Of reads that have given up, none needs a statement.
@@ -155,7 +207,7 @@ async fn reply_to_all(
             continue;
         }
         // A panic fails this group, and none after it.
-        let outcome = AssertUnwindSafe(compare(&mut primary, &mut standby)).catch_unwind().await;
+        let outcome = AssertUnwindSafe(comparison.compare()).catch_unwind().await;
         let outcome = outcome.unwrap_or(Err(Behind::Away));
         for reply in waiting.drain(..) {
             let _ = reply.send(outcome);
@@ -163,20 +215,54 @@ async fn reply_to_all(
     }
 }
 
-/// Waits until the standby has what the primary has now.
-async fn compare(primary: &mut DedicatedConnection, standby: &mut DedicatedConnection) -> Result<(), Behind> {
-    let wanted = primary.run(async |connection| written(connection).await).await.map_err(|_| Behind::Away)?;
-    let deadline = Instant::now() + WAIT;
-    loop {
-        let has = standby.run(async |connection| replayed(connection).await).await.map_err(|_| Behind::Away)?;
-        match has.ok_or(Behind::NoStandby)?.covers(&wanted) {
-            Err(Behind::Late) if Instant::now() < deadline => sleep(POLL).await,
-            outcome => return outcome,
+/// The two servers that are compared.
+struct Comparison {
+    primary: DedicatedConnection,
+    standby: DedicatedConnection,
+    /// How far the standby was at the last look.
+    seen: Option<Position>,
+    instance: Arc<Mutex<Option<Known>>>,
+}
+
+impl Comparison {
+    /// Waits until the standby has what the primary has now.
+    async fn compare(&mut self) -> Result<(), Behind> {
+        let seen = match self.seen {
+            Some(seen) => seen,
+            None => self.look().await?,
+        };
+        let wanted = self.primary.run(async |connection| written(connection).await).await.map_err(|_| Behind::Away)?;
+        if seen.is_later_than(&wanted) {
+            return Err(Behind::Ahead);
         }
+        let deadline = Instant::now() + LAG_MAX;
+        loop {
+            match self.look().await?.covers(&wanted) {
+                Err(Behind::Late) if Instant::now() < deadline => sleep(POLL).await,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// How far the standby is. Notes which instance has answered.
+    async fn look(&mut self) -> Result<Position, Behind> {
+        let looked = self.standby.run(async |connection| replayed(connection).await).await;
+        let (position, found) = looked.map_err(|_| Behind::Away)?;
+        let mut known = lock(&self.instance);
+        if known.as_ref().is_none_or(|known| known.instance != found) {
+            *known = Some(Known { instance: found, since: Instant::now() });
+        }
+        self.seen = position;
+        position.ok_or(Behind::NoStandby)
     }
 }
 
 impl Position {
+    /// Whether it is a later position of the same log.
+    fn is_later_than(&self, other: &Self) -> bool {
+        self.bytes > other.bytes && Self { bytes: 0, ..*self } == Self { bytes: 0, ..*other }
+    }
+
     /// Whether a standby at this position has all that a primary at the `wanted` one had.
     fn covers(&self, wanted: &Self) -> Result<(), Behind> {
         if (self.cluster, self.database) != (wanted.cluster, wanted.database) {
@@ -207,21 +293,23 @@ async fn written(connection: &mut PgConnection) -> Result<Position, DbError> {
     Ok(Position { cluster: row.cluster, timeline: row.timeline, database: row.database, bytes: row.bytes })
 }
 
-/// How far the standby has replayed the log; `None` if it is no standby. The timeline is that of the last checkpoint or of the last
-/// page that was written, whichever is later.
-async fn replayed(connection: &mut PgConnection) -> Result<Option<Position>, DbError> {
+/// How far the standby has replayed the log, and which instance it is; no position if it is no standby. The timeline is that of
+/// the last checkpoint or of the last page that was written, whichever is later.
+async fn replayed(connection: &mut PgConnection) -> Result<(Option<Position>, Instance), DbError> {
     let row = sqlx::query!(
         r#"
         select (select system_identifier from pg_control_system()) as "cluster!",
             greatest((select timeline_id from pg_control_checkpoint()),
                 (select min_recovery_end_timeline from pg_control_recovery()))::bigint as "timeline!",
             (select oid::bigint from pg_database where datname = current_database()) as "database!",
-            case when pg_is_in_recovery() then (pg_last_wal_replay_lsn() - '0/0')::bigint end as bytes
+            case when pg_is_in_recovery() then (pg_last_wal_replay_lsn() - '0/0')::bigint end as bytes,
+            (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint as "started_at!",
+            host(inet_server_addr()) || ' ' || inet_server_port() as address
         "#
     );
     let row = row.fetch_one(connection).instrument(statement("select pg_last_wal_replay_lsn")).await?;
     let position = |bytes| Position { cluster: row.cluster, timeline: row.timeline, database: row.database, bytes };
-    Ok(row.bytes.map(position))
+    Ok((row.bytes.map(position), Instance { started_at: row.started_at, address: row.address }))
 }
 
 impl fmt::Debug for Freshness {
@@ -248,5 +336,13 @@ mod tests {
         ] {
             assert_eq!(has.covers(&wanted), outcome, "{has:?}");
         }
+    }
+
+    #[test]
+    fn a_primary_that_has_less_than_its_standby_had_was_set_back() {
+        let seen = Position { cluster: 7, timeline: 2, database: 5, bytes: 1000 };
+        assert!(!seen.is_later_than(&seen) && seen.is_later_than(&Position { bytes: 999, ..seen }));
+        // Of another log nothing is known.
+        assert!(!seen.is_later_than(&Position { bytes: 999, timeline: 3, ..seen }));
     }
 }

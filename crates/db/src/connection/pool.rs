@@ -8,7 +8,7 @@ use sqlx::{
 };
 
 use super::{
-    Database,
+    Database, Freshness,
     database::set,
     renewal,
     settings::{LIMITS, Setting},
@@ -16,6 +16,9 @@ use super::{
 
 /// How long a request waits for a free connection before it is answered 503.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long a read waits for a connection to a standby. The primary is there for it.
+const STANDBY_ACQUIRE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A connection that was idle for longer is pinged before use: a restart or a firewall may have closed it.
 const IDLE_UNCHECKED_MAX: Duration = Duration::from_secs(1);
@@ -42,6 +45,27 @@ fn registered_pool(database: &Database, connections_max: u32, connections_min: u
 pub(crate) fn unregistered_pool(database: &Database, settings: Vec<Setting>, connections_max: u32) -> PgPool {
     let options = database.options(&settings);
     pool_options(database, settings, connections_max).connect_lazy_with(options)
+}
+
+/// A pool to a standby. Its connections lead to the instance that `freshness` compares with the primary, or are closed.
+pub(super) fn standby_pool(database: &Database, connections_max: u32, freshness: Arc<Freshness>) -> PgPool {
+    let (pooling, of_instance) = (database.pooling(), freshness.clone());
+    PgPoolOptions::new()
+        .max_connections(connections_max.max(1))
+        .acquire_timeout(STANDBY_ACQUIRE_TIMEOUT)
+        .test_before_acquire(false)
+        .after_connect(move |connection, _| {
+            let freshness = freshness.clone();
+            Box::pin(async move {
+                set(connection, pooling, &LIMITS).await?;
+                freshness.check(connection).await
+            })
+        })
+        .before_acquire(move |_, meta| {
+            let is_current = of_instance.is_to_instance(meta.age) && !renewal::is_due(meta.age);
+            Box::pin(async move { Ok(is_current) })
+        })
+        .connect_lazy_with(database.options(&LIMITS))
 }
 
 fn pool_options(database: &Database, settings: Vec<Setting>, connections_max: u32) -> PgPoolOptions {

@@ -1,10 +1,14 @@
 //! Reads that a standby may answer in the primary's place. It knows no table.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use sqlx::PgPool;
+use tokio::time::timeout;
 
-use super::{DbError, Freshness};
+use super::{Database, DbError, Freshness, pool::standby_pool};
+
+/// How long a read may take on the standby. One that freezes would keep its clients waiting for ever.
+const STANDBY_WAIT: Duration = Duration::from_secs(2);
 
 /// The pools for reads of one thread: that of the primary, and that of a standby, if there is one.
 ///
@@ -24,10 +28,15 @@ pub struct Reads {
 /// The pool of a standby, and what knows how fresh it is.
 #[derive(Clone, Debug)]
 pub struct Standby {
-    /// Its connections.
-    pub pool: PgPool,
-    /// One for the whole process.
-    pub freshness: Arc<Freshness>,
+    pool: PgPool,
+    freshness: Arc<Freshness>,
+}
+
+impl Standby {
+    /// A pool of so many connections. There is one `freshness` for the whole process.
+    pub fn new(database: &Database, connections_max: u32, freshness: Arc<Freshness>) -> Self {
+        Self { pool: standby_pool(database, connections_max, freshness.clone()), freshness }
+    }
 }
 
 impl Reads {
@@ -49,7 +58,8 @@ impl Reads {
     {
         let Some(Standby { pool, freshness }) = &self.standby else { return read(self.primary.clone()).await };
         if freshness.is_reached().await {
-            match read(pool.clone()).await {
+            let outcome = timeout(STANDBY_WAIT, read(pool.clone())).await;
+            match outcome.unwrap_or_else(|_| Err(DbError::silent())) {
                 Ok(found) => {
                     freshness.answered();
                     return Ok(found);

@@ -175,6 +175,7 @@ pub async fn now(pool: &PgPool) -> Result<Moment, DbError> {
 }
 
 /// The new events in a player's games, and in those to which the player is invited.
+#[expect(clippy::too_many_lines, reason = "one statement")]
 pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Result<News, DbError> {
     let (past_game, past_seq) = query.past.map_or((Uuid::nil(), 0), |(game, seq)| (game.0, seq));
     let oldest = query.since.oldest_event();
