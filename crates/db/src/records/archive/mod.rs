@@ -2,7 +2,7 @@
 //!
 //! An archive is written, changed and removed under the lock of its game's row. Everything else that changes a log has that lock
 //! too: an append updates the row, a deletion and a merge lock it first. So nothing comes between the reading of a log and the
-//! deletion of its rows. Reading archives is in [`games::archived`](crate::games::archived).
+//! deletion of its rows. Reading archives is in `games::archived`.
 
 mod amending;
 mod folding;
