@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use actix_web::{
-    HttpResponse, get,
+    HttpRequest, HttpResponse, get,
     http::header::{self, ContentType},
     web::Data,
 };
@@ -20,6 +20,7 @@ use crate::{
             headers::{KEPT_FOR_A_MINUTE, digest_tag},
             problem::Problem,
         },
+        layers::limits,
         request::{auth::Reader, conditional::IfNoneMatch, extract::Query},
         state::AppState,
         variants::{
@@ -33,6 +34,9 @@ use crate::{
     },
     rules::{AnyPosition, Move},
 };
+
+/// Plies whose reading costs as much as a call.
+const PLIES_PER_CALL: u32 = 100;
 
 /// Explore a position
 ///
@@ -61,6 +65,7 @@ pub async fn get_explorer(
     _: Reader,
     query: Query<ExplorePosition>,
     if_none_match: IfNoneMatch,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let ExplorePosition { variant, preset, options, position, imported } = query.0;
     let variant = chosen_variant("?variant", &variant)?;
@@ -69,6 +74,8 @@ pub async fn get_explorer(
     let key = PositionKey::from(&position);
     let origin = if imported { Origin::Imported } else { Origin::Here };
     let stats = state.reads.run(|db| async move { explorer::find(&db, key, origin).await }).await?;
+    // What few games did there is read from their logs, which may be long.
+    limits::count_more(&request, stats.plies_read / PLIES_PER_CALL)?;
     let explored = ExploredPosition::of(&position, key, &stats);
     let body = serde_json::to_string(&explored).expect(ALWAYS_JSON);
     let etag = digest_tag(&body);

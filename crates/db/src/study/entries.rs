@@ -16,6 +16,9 @@ use crate::connection::{DbError, statement};
 /// How many positions are looked up at once: at most as many chunks (4 MB).
 const AT_ONCE: usize = 2_000;
 
+/// How many chunks of a position are read that has few games: nearly always none, or one.
+const CHUNKS_OF_RARE: i64 = 1_000;
+
 /// How many chunks of a position are read at once, of some hundred games each.
 const CHUNKS: i64 = 2;
 
@@ -31,13 +34,17 @@ pub(super) async fn find(connection: &mut PgConnection, positions: &[i64], each:
             from (
                 select distinct last.position, last.game_id from unnest($1::bigint[]) as given
                 cross join lateral (
-                    select position, game_id from explored_chunk where position <= given
-                    order by position desc, game_id desc limit 1
+                    (select position, game_id from explored_chunk where position < given
+                     order by position desc, game_id desc limit 1)
+                    union all
+                    -- Where a position with many games became rare again, its chunks are still divided.
+                    (select position, game_id from explored_chunk where position = given limit $2)
                 ) last
             ) key
             join explored_chunk chunk on chunk.position = key.position and chunk.game_id = key.game_id
             "#,
             positions,
+            CHUNKS_OF_RARE,
         )
         .fetch_all(&mut *connection)
         .instrument(statement("select explored_chunk"))

@@ -22,6 +22,8 @@ pub struct PositionStats {
     pub ended: u64,
     /// The moves that were played there, in no order.
     pub moves: Vec<MoveStats>,
+    /// How many plies of logs were read for them.
+    pub plies_read: u32,
 }
 
 /// The counts of a move in a position.
@@ -70,12 +72,13 @@ struct Row {
 /// The counts of a position; all zero if no game came to it. Those of a rare position are made here, from the logs of its few games.
 pub async fn find(pool: &PgPool, position: PositionKey, origin: Origin) -> Result<PositionStats, DbError> {
     let mut connection = pool.acquire().await?;
-    let mut rows = frequent_rows(&mut connection, position_column(position)).await?;
+    let is_imported = origin == Origin::Imported;
+    let (mut rows, mut plies_read) = (frequent_rows(&mut connection, position_column(position)).await?, 0);
     if rows.is_empty() {
-        rows = rare_rows(&mut connection, position_column(position)).await?;
+        (rows, plies_read) = rare_rows(&mut connection, position_column(position), is_imported).await?;
     }
-    rows.retain(|row| row.is_imported == (origin == Origin::Imported));
-    stats(position, rows)
+    rows.retain(|row| row.is_imported == is_imported);
+    Ok(PositionStats { plies_read, ..stats(position, rows)? })
 }
 
 /// The rows of a position, of games of either origin. If there are any, all games of the position are in them.
@@ -93,8 +96,12 @@ async fn frequent_rows(connection: &mut PgConnection, position: i64) -> Result<V
     Ok(rows.fetch_all(connection).instrument(statement("select explored_move")).await?)
 }
 
-async fn rare_rows(connection: &mut PgConnection, position: i64) -> Result<Vec<Row>, DbError> {
-    let tallies = frequent::tallies_of_rare(connection, position).await?;
+async fn rare_rows(
+    connection: &mut PgConnection,
+    position: i64,
+    is_imported: bool,
+) -> Result<(Vec<Row>, u32), DbError> {
+    let (tallies, plies) = frequent::tallies_of_rare(connection, position, is_imported).await?;
     let row = |((_, is_imported, mv), tally): ((i64, bool, String), Tally)| Row {
         mv,
         is_imported,
@@ -107,7 +114,7 @@ async fn rare_rows(connection: &mut PgConnection, position: i64) -> Result<Vec<R
         last_played_at: tally.last_played_at,
         sample: tally.sample.into_iter().rev().collect(),
     };
-    Ok(tallies.0.into_iter().map(row).collect())
+    Ok((tallies.0.into_iter().map(row).collect(), plies))
 }
 
 fn stats(position: PositionKey, rows: Vec<Row>) -> Result<PositionStats, DbError> {

@@ -6,13 +6,14 @@
 use std::collections::{BTreeSet, HashSet};
 
 use sqlx::PgConnection;
+use tokio::task::spawn_blocking;
 use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
     chunk::Entry,
     entries,
-    explored_games::{Counted, read},
+    explored_games::{Counted, StoredGame, read},
     tallies::Tallies,
 };
 use crate::connection::{DbError, statement};
@@ -23,8 +24,8 @@ pub(super) const FREQUENT_FROM: u8 = 6;
 /// No more come to a position without rows.
 const RARE_MAX: u8 = FREQUENT_FROM - 1;
 
-/// How many games are read at once.
-const READ_AT_ONCE: usize = 500;
+/// How many games are read at once: 40,000 plies of the longest ones.
+const READ_AT_ONCE: usize = 20;
 
 /// What games add to the rows of positions. A position that they make frequent gets rows for its earlier games as well.
 ///
@@ -93,8 +94,14 @@ async fn with_rows(connection: &mut PgConnection, positions: &[i64]) -> Result<H
 
 /// Games that were counted. One whose log cannot be read any more is logged and left out.
 pub(super) async fn read_counted(connection: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<Counted>, DbError> {
+    let stored = read(connection, ids).await?;
+    // A request waits for it, on a thread that others share.
+    spawn_blocking(move || count_all(stored)).await.map_err(|_| DbError::silent())
+}
+
+fn count_all(stored: Vec<StoredGame>) -> Vec<Counted> {
     let mut games = vec![];
-    for game in read(connection, ids).await? {
+    for game in stored {
         let id = game.id();
         match Counted::of(game) {
             Ok(game) => games.extend(game),
@@ -103,18 +110,35 @@ pub(super) async fn read_counted(connection: &mut PgConnection, ids: &[Uuid]) ->
             }
         }
     }
-    Ok(games)
+    games
 }
 
-/// What the games of a position without rows did there.
-pub(super) async fn tallies_of_rare(connection: &mut PgConnection, position: i64) -> Result<Tallies, DbError> {
+/// What the games of a position without rows did there, of one origin, and how many plies were read for it.
+pub(super) async fn tallies_of_rare(
+    connection: &mut PgConnection,
+    position: i64,
+    is_imported: bool,
+) -> Result<(Tallies, u32), DbError> {
     let entries = entries::find(connection, &[position], i64::from(RARE_MAX)).await?;
     let ids: Vec<Uuid> = entries.into_iter().map(|(_, game)| game).rev().take(usize::from(RARE_MAX)).collect();
-    let mut tallies = Tallies::default();
-    if !ids.is_empty() {
-        for game in read_counted(connection, &ids).await? {
-            tallies.add(&game, |other| other == position);
-        }
+    let (mut tallies, mut plies) = (Tallies::default(), 0_u32);
+    if ids.is_empty() {
+        return Ok((tallies, plies));
     }
-    Ok(tallies)
+    let wanted = sqlx::query!(
+        "select id, ply from game where id = any($1) and (opponent = 'imported') = $2",
+        &ids,
+        is_imported,
+    )
+    .fetch_all(&mut *connection)
+    .instrument(statement("select game"))
+    .await?;
+    for row in &wanted {
+        plies = plies.saturating_add(u32::try_from(row.ply).unwrap_or_default());
+    }
+    let ids: Vec<_> = wanted.into_iter().map(|row| row.id).collect();
+    for game in read_counted(connection, &ids).await? {
+        tallies.add(&game, |other| other == position);
+    }
+    Ok((tallies, plies))
 }
