@@ -67,7 +67,7 @@ pub struct Serve {
 
     /// Days after its end after which the log of a game is folded into a compact form, a twentieth of the space; 0 for never.
     /// Binaries before this release cannot read the database any more once a log is archived; `mancala-server unarchive` undoes it.
-    /// Nothing is archived in the first day after the update
+    /// Nothing is archived in the first day after migration 0034 or after `unarchive`
     #[arg(long, env, global = true, default_value_t = 7, value_name = "DAYS")]
     pub archive_after_days: u16,
 

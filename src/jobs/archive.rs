@@ -23,7 +23,7 @@ use crate::{
 const BATCH: u32 = 200;
 
 /// The most batches of one round; the next round goes on from there.
-const BATCHES_MAX: u32 = 20;
+const BATCHES_MAX: u32 = 60;
 
 /// The pause after a batch, as a multiple of its time. So a server uses at most a fifth of a core.
 const REST: u32 = 4;

@@ -11,9 +11,10 @@ use crate::connection::{DbError, statement};
 /// stay, with nameless players and without a link to the importer. Returns how many games were found.
 pub async fn erase_imports(pool: &PgPool, importer: PlayerId, limit: u32) -> Result<u64, DbError> {
     let mut transaction = pool.begin().await?;
-    let chosen = sqlx::query_scalar!(
+    let chosen = sqlx::query!(
         r#"
-        select id from game where invited_player_id = $1 and opponent = 'imported' order by id desc limit $2 for update
+        select id, visibility = 'private' as "is_private!" from game
+        where invited_player_id = $1 and opponent = 'imported' order by id desc limit $2 for update
         "#,
         importer.0,
         i64::from(limit),
@@ -22,7 +23,9 @@ pub async fn erase_imports(pool: &PgPool, importer: PlayerId, limit: u32) -> Res
     .instrument(statement("lock imported games"))
     .await?;
     // Those of private games are deleted below.
-    amend_imports(&mut transaction, &chosen, None).await?;
+    let kept: Vec<_> = chosen.iter().filter(|game| !game.is_private).map(|game| game.id).collect();
+    amend_imports(&mut transaction, &kept, None).await?;
+    let chosen: Vec<_> = chosen.into_iter().map(|game| game.id).collect();
     let found = sqlx::query_scalar!(
         r#"
         with chosen as (

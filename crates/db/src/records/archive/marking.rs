@@ -9,7 +9,8 @@ use crate::connection::{DbError, statement};
 /// The migration of the archive: binaries that know it read archives.
 const MIGRATION: i64 = 34;
 
-/// How long after that migration a server archives nothing: an update is over by then, or was taken back.
+/// How long after that migration, or after the mark was lowered, a server archives nothing: an update is over by then, or was taken
+/// back.
 const SETTLING: Duration = Duration::DAY;
 
 /// Whether the update that brought the archive is some time ago, so that no server of the release before is expected.
@@ -62,7 +63,8 @@ pub async fn lower_mark(pool: &PgPool) -> Result<bool, DbError> {
     sqlx::query!(
         r#"
         with lowered as (
-            update archive_state set least_migration_before = null from (select least_migration_before as mark from archive_state) former
+            -- Servers of the release before may come again, and go again with an update.
+            update archive_state set least_migration_before = null, migrated_at = now() from (select least_migration_before as mark from archive_state) former
             where least_migration_before is not null returning former.mark
         )
         update schema_compatibility set least_migration = lowered.mark from lowered where least_migration = $1

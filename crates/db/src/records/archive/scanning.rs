@@ -8,8 +8,9 @@ use uuid::Uuid;
 
 use crate::connection::{DbError, statement};
 
-/// The most events of a batch, so that long games take no more memory and no longer locks than short ones.
-const EVENTS_MAX: i64 = 20_000;
+/// The most events of a batch, so that long games take no more memory and no longer locks than short ones. Appends to these games wait
+/// for the batch, and other appends for them.
+const EVENTS_MAX: i64 = 2_000;
 
 /// A part of the logs that stand in `event`.
 #[derive(Debug)]
@@ -92,7 +93,7 @@ pub async fn count(pool: &PgPool) -> Result<ArchiveCounts, DbError> {
     let row = sqlx::query!(
         r#"
         select (select reltuples::bigint from pg_class where oid = 'game'::regclass) as "games!",
-            (select count(*) from archived_log) as "archived!"
+            (select reltuples::bigint from pg_class where oid = 'archived_log'::regclass) as "archived!"
         "#
     );
     let row = row.fetch_one(pool).instrument(statement("count archived_log")).await?;

@@ -1,12 +1,19 @@
 //! Storing archives in the place of the rows that they are made of.
 
+use std::collections::BTreeMap;
+
 use mancala_domain::GameId;
 use sqlx::{PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
+use tokio::task::spawn_blocking;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{folding::fold, logs, marking::raise_mark};
+use super::{
+    folding::fold,
+    logs::{self, Log},
+    marking::raise_mark,
+};
 use crate::connection::{DbError, columns, statement};
 
 /// After this a game whose log cannot be archived is tried again, in case it was repaired or the release is a newer one.
@@ -86,19 +93,11 @@ async fn archive_locked(
     .await?;
     let ids: Vec<_> = locked.iter().map(|row| row.id).collect();
     // Read by a later statement than the lock: so it has all that was stored before.
-    let mut logs = logs::read(connection, &ids).await?;
-    let (mut archives, mut put_off) = (vec![], vec![]);
-    for row in locked {
-        let Some(log) = logs.remove(&row.id).filter(|log| !log.later.is_empty()) else { continue };
-        let Some(last_at) = log.later.last().map(|row| row.at) else { continue };
-        let rows = log.rows(row.id)?;
-        let is_whole = i32::try_from(rows.len()) == Ok(row.version);
-        let folded = if is_whole { fold(row.id, &rows) } else { Err("its log and its version differ".to_owned()) };
-        match folded {
-            Ok(log) => archives.push(Archive { game_id: row.id, last_at, events: row.version, log }),
-            Err(reason) => put_off.push((GameId(row.id), reason)),
-        }
-    }
+    let logs = logs::read(connection, &ids).await?;
+    let locked = locked.into_iter().map(|row| (row.id, row.version)).collect();
+    // Other tasks share the caller's thread.
+    let folded = spawn_blocking(move || fold_all(locked, logs)).await.map_err(|_| DbError::silent())?;
+    let (archives, put_off) = folded?;
     let games = u32::try_from(archives.len()).unwrap_or(u32::MAX);
     if !archives.is_empty() {
         raise_mark(connection).await?;
@@ -108,6 +107,25 @@ async fn archive_locked(
         put_off_until(connection, &put_off, now + PUT_OFF_FOR).await?;
     }
     Ok(Archived { games, put_off })
+}
+
+/// The archives of logs, and the games whose logs cannot be archived.
+type Folded = (Vec<Archive>, Vec<(GameId, String)>);
+
+fn fold_all(games: Vec<(Uuid, i32)>, mut logs: BTreeMap<Uuid, Log>) -> Result<Folded, DbError> {
+    let (mut archives, mut put_off) = (vec![], vec![]);
+    for (game_id, version) in games {
+        let Some(log) = logs.remove(&game_id).filter(|log| !log.later.is_empty()) else { continue };
+        let Some(last_at) = log.later.last().map(|row| row.at) else { continue };
+        let rows = log.rows(game_id)?;
+        let is_whole = i32::try_from(rows.len()) == Ok(version);
+        let folded = if is_whole { fold(game_id, &rows) } else { Err("its log and its version differ".to_owned()) };
+        match folded {
+            Ok(log) => archives.push(Archive { game_id, last_at, events: version, log }),
+            Err(reason) => put_off.push((GameId(game_id), reason)),
+        }
+    }
+    Ok((archives, put_off))
 }
 
 columns! {
