@@ -129,15 +129,21 @@ test("two tabs that move at once play one move, and both show it", async () => {
 
 for (const status of [500, 503]) {
   test(`a server that answers ${status} is waited for`, async () => {
-    const ana = await Person.arrive({ expected: /Failed to load resource/ });
+    // What a service worker lets through may pass the route by.
+    const ana = await Person.arrive({ expected: /Failed to load resource/, serviceWorkers: "block" });
     await ana.begin("Two players at this device", "Ana");
-    let failing = true;
-    await ana.context.route("**/v1/games/**", (route) =>
-      failing
+    let [failing, refused] = [true, 0];
+    await ana.context.route("**/v1/games/**", (route) => {
+      if (failing) refused += 1;
+      return failing
         ? route.fulfill({ status, contentType: "application/problem+json", headers: { "retry-after": "1" }, body: JSON.stringify({ code: status === 500 ? "internal" : "unavailable", status, title: "", detail: "", type: "", request_id: "r" }) })
-        : route.fallback(),
-    );
-    await ana.page.locator('[data-pit="A"]').click();
+        : route.fallback();
+    });
+    const pit = ana.page.locator('[data-pit="A"]');
+    await eventually("the move is refused", async () => {
+      if (refused === 0 && (await pit.getAttribute("aria-disabled")) === "false") await pit.click();
+      return refused > 0;
+    });
     await ana.page.getByText("The server has a problem").waitFor();
     await ana.isAccessible("a failing server");
     failing = false;
