@@ -86,7 +86,7 @@ async function once<T>(
   check(signal);
   const limit = limited(timeoutMs, signal);
   try {
-    const { data, error, response } = await send({ signal: limit.signal, number });
+    const { data, error, response } = await limit.race(send({ signal: limit.signal, number }));
     if (!response.ok) throw errorOf(response, error);
     return { data: data as T, response };
   } catch (error) {
@@ -102,6 +102,8 @@ async function once<T>(
 /** A signal that aborts after a time, or with another one. */
 export interface Limit {
   readonly signal: AbortSignal;
+  /** A promise that also rejects with the signal. A `fetch` may never hear of an abort, and then would never end. */
+  race<T>(promise: Promise<T>): Promise<T>;
   /** Whether the time is up. */
   isExpired(): boolean;
   /** Begins the time anew. */
@@ -125,6 +127,14 @@ export function limited(ms: number, signal?: AbortSignal): Limit {
   if (signal?.aborted) follow();
   return {
     signal: controller.signal,
+    race: (promise) =>
+      new Promise((resolve, reject) => {
+        const abort = () => reject(reasonOf(controller.signal));
+        const end = () => controller.signal.removeEventListener("abort", abort);
+        controller.signal.addEventListener("abort", abort);
+        if (controller.signal.aborted) abort();
+        promise.then(resolve, reject).finally(end);
+      }),
     isExpired: () => isExpired,
     restart(ms) {
       clearTimeout(timer);

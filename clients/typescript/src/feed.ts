@@ -90,7 +90,7 @@ async function* stream<E>(
   };
   try {
     const headers = { Accept: "text/event-stream", ...(state.place !== undefined && { "Last-Event-ID": state.place }) };
-    const response = await core.authorized(new Request(core.baseUrl + source.path, { headers, signal: limit.signal }));
+    const response = await limit.race(core.authorized(new Request(core.baseUrl + source.path, { headers, signal: limit.signal })));
     if (response.status === 204) {
       state.isOver = true;
       isBlocked = false;
@@ -102,7 +102,7 @@ async function* stream<E>(
       return;
     }
     if (state.place !== undefined) yield { type: "open", place: state.place };
-    for await (const message of readSse(response.body, alive)) {
+    for await (const message of readSse(response.body, limit, alive)) {
       state.retryMs = message.retryMs ?? state.retryMs;
       if (message.type === "end") {
         state.isOver = true;
@@ -176,8 +176,9 @@ export async function readPage<E>(
   try {
     const query = place === undefined ? "?limit=100" : `?limit=100&after=${encodeURIComponent(place)}`;
     const headers = { Accept: "application/json", ...(waitS > 0 && { Prefer: `wait=${waitS}` }) };
-    const response = await core.authorized(new Request(core.baseUrl + source.path + query, { headers, signal: limit.signal }));
-    const body = await json(response);
+    const request = new Request(core.baseUrl + source.path + query, { headers, signal: limit.signal });
+    const response = await limit.race(core.authorized(request));
+    const body = await limit.race(json(response));
     if (!response.ok) throw errorOf(response, body);
     if (body === undefined) throw noAnswer("the answer was cut off");
     return { page: body as Page<E>, isEarly: waitS > 0 && !response.headers.has("Preference-Applied") };

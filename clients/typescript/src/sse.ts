@@ -1,5 +1,8 @@
 // Server-sent events, as the HTML standard defines them, from the bytes of an answer.
 
+import type { Limit } from "./core.js";
+import { ignore } from "./platform.js";
+
 export interface SseMessage {
   /** The last id that the stream has named, also without an event. */
   id: string | undefined;
@@ -11,19 +14,24 @@ export interface SseMessage {
 }
 
 /** Reads a stream to its end. A comment, too, is passed on, as a message without data: it shows that the connection lives. */
-export async function* readSse(body: ReadableStream<Uint8Array>, onBytes: () => void): AsyncGenerator<SseMessage, void, undefined> {
+export async function* readSse(
+  body: ReadableStream<Uint8Array>,
+  limit: Pick<Limit, "race">,
+  onBytes: () => void,
+): AsyncGenerator<SseMessage, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const parser = new SseParser();
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await limit.race(reader.read());
       if (done) return;
       onBytes();
       yield* parser.push(decoder.decode(value, { stream: true }));
     }
   } finally {
-    await reader.cancel().catch(() => {});
+    // Not awaited: what never hears of the end may never confirm it.
+    reader.cancel().catch(ignore);
   }
 }
 

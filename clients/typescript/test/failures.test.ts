@@ -21,9 +21,6 @@ async function answered(canned: Canned): Promise<MancalaError> {
   }
 }
 
-/** Node.js may collect a request that nothing holds, and then no signal ends it. */
-const held: Request[] = [];
-
 test("every code of the document is a failure of its own", async () => {
   const document = JSON.parse(await readFile(new URL("../../../openapi/openapi.json", import.meta.url), "utf8"));
   const codes: string[] = document.components.schemas.Code["x-extensible-enum"];
@@ -86,9 +83,7 @@ test("an answer that comes too late is no answer", async () => {
     const slow = alone(network.url, {
       fetch: (request) => {
         sent += 1;
-        const again = new Request(request, { headers: { Accept: "text/event-stream" } });
-        held.push(request, again);
-        return fetch(again);
+        return fetch(new Request(request, { headers: { Accept: "text/event-stream" } }));
       },
     });
     const failure = await failureOf(slow.games.get("x", { retry: { attempts: 2, timeoutMs: 50 } }));
@@ -97,6 +92,13 @@ test("an answer that comes too late is no answer", async () => {
   } finally {
     network.close();
   }
+});
+
+test("a fetch that knows no signals is given up in time", { timeout: 10_000 }, async () => {
+  const deaf = alone("http://127.0.0.1:9", { fetch: () => new Promise(() => {}) });
+  const failure = await failureOf(deaf.games.get("x", { retry: { attempts: 2, timeoutMs: 50 } }));
+  assert.equal(failure.code, "no_answer");
+  await assert.rejects(deaf.games.get("x", { signal: AbortSignal.timeout(50) }), { name: "TimeoutError" });
 });
 
 test("a signal ends a call with its reason, while it waits too", async () => {

@@ -73,6 +73,23 @@ test("a stream that falls silent is given up", async (context) => {
   assert.deepEqual(await following, (await eventsOf(ana, game.id)).slice(game.version));
 });
 
+test("a stream that knows no signals is given up too", { timeout: 60_000 }, async (context) => {
+  const { network, game } = await setting(context);
+  let opened = 0;
+  const fetchDeaf = (request: Request) => {
+    if (!request.url.endsWith("/events")) return fetch(request);
+    opened += 1;
+    const body = new ReadableStream({ pull: () => new Promise(() => {}), cancel: () => new Promise(() => {}) });
+    return Promise.resolve(new Response(body, { headers: { "Content-Type": "text/event-stream" } }));
+  };
+  const spectator = await guest(network.url, "Eva", { retry: { ...QUICK, silenceMs: 150, streamMs: 150 }, fetch: fetchDeaf });
+  const controller = new AbortController();
+  const following = spectator.follow(game.id, () => {}, { after: game.version, mode: "stream", signal: controller.signal });
+  await until(() => opened > 2, "the stream is opened again");
+  controller.abort();
+  await following;
+});
+
 test("following ends where nothing can follow, and with the signal", async (context) => {
   const { ana } = await setting(context);
   for (const mode of ["stream", "poll"] as const) {
