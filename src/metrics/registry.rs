@@ -332,9 +332,14 @@ impl Metrics {
 
     /// Counts a lookup of a game in the cache.
     pub fn game_looked_up(&self, lookup: CacheLookup) {
+        self.games_looked_up(lookup, 1);
+    }
+
+    /// Counts the lookups of several games in the cache that ended alike.
+    pub fn games_looked_up(&self, lookup: CacheLookup, games: usize) {
         match lookup {
-            CacheLookup::Hit => self.cache_hits.inc(),
-            CacheLookup::Miss => self.cache_misses.inc(),
+            CacheLookup::Hit => self.cache_hits.inc_by(games as u64),
+            CacheLookup::Miss => self.cache_misses.inc_by(games as u64),
         };
     }
 

@@ -1,14 +1,18 @@
 //! Finds games for readers that may see them: in the cache, if the database confirms the version, or else in the database.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use actix_web::http::header::HeaderName;
+use sqlx::PgPool;
 use tokio::time::timeout;
 
 use super::settle::settle;
 use crate::{
     clock::now,
-    db::{DbError, games},
+    db::{
+        DbError,
+        games::{self, lookups},
+    },
     domain::{Game, GameId, Opponent, PlayerId, Refusal, Status, Visibility},
     http::{
         answer::{
@@ -96,6 +100,43 @@ pub(crate) async fn with_read_permit<T>(state: &AppState, work: impl Future<Outp
     work.await
 }
 
+/// The games with these ids as a database has them now, in this order. What is cached and confirmed is not read again. Deleted games are
+/// left out.
+pub(crate) async fn find_listed(
+    state: &AppState,
+    db: &PgPool,
+    ids: &[GameId],
+) -> Result<Vec<Arc<Remembered>>, DbError> {
+    let mut found: HashMap<_, _> = ids.iter().filter_map(|id| Some((*id, state.recent.get(*id)?))).collect();
+    if !found.is_empty() {
+        let cached: Vec<_> = found.keys().copied().collect();
+        let confirmed = lookups::fingerprints(db, &cached).await?;
+        found.retain(|id, known| confirmed.get(id).is_some_and(|present| present.matches(&known.seated)));
+    }
+    let unknown: Vec<_> = ids.iter().filter(|id| !found.contains_key(id)).copied().collect();
+    state.metrics.games_looked_up(CacheLookup::Hit, found.len());
+    state.metrics.games_looked_up(CacheLookup::Miss, unknown.len());
+    if !unknown.is_empty() {
+        let read_at = now();
+        for seated in games::find_all(db, &unknown).await? {
+            let read = Remembered::looked_at(seated, read_at);
+            keep_if_whole(state, &read);
+            found.insert(read.seated.game.id(), read);
+        }
+        for deleted in unknown.iter().filter(|id| !found.contains_key(id)) {
+            state.recent.remove(*deleted);
+        }
+    }
+    Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+}
+
+/// Caches a game that was read for display. A command needs the history of a running game, so none is cached without it.
+fn keep_if_whole(state: &AppState, read: &Arc<Remembered>) {
+    if read.has_history || read.seated.game.status().is_over() {
+        state.recent.keep(read);
+    }
+}
+
 /// The game as it is now. A cached game is not read again if the database confirms that it is unchanged. These lookups are
 /// batched.
 pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
@@ -117,9 +158,8 @@ pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Reme
         // Another process has deleted it.
         state.recent.remove(id);
     }
-    // A command needs the history of a running game, so the cache takes no running game without it.
-    if let Some(found) = found.as_ref().filter(|found| found.has_history || found.seated.game.status().is_over()) {
-        state.recent.keep(found);
+    if let Some(found) = &found {
+        keep_if_whole(state, found);
     }
     Ok(found)
 }

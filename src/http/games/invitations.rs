@@ -6,6 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{
     change::change,
+    find::find_listed,
     list::{GamePage, answer, games_of_page, page_key},
 };
 use crate::{
@@ -49,10 +50,14 @@ pub async fn list_invitations(
     };
     let list = format!("invitations {direction:?} {}", caller.player.0);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
-    let list_page = |db| async move { invitations::list(&db, caller.player, direction, after, limit).await };
-    let page = state.reads.run(list_page).await?;
+    let app = &state;
+    let read = |db| async move {
+        let listed = invitations::list(&db, caller.player, direction, after, limit).await?;
+        Ok((find_listed(app, &db, &listed.ids()).await?, listed.next))
+    };
+    let (games, next) = state.reads.run(read).await?;
     let seal = |key: &str| state.cursors.seal(key, &list);
-    Ok(answer("/v1/me/invitations", &request, &page, Some(caller.player), seal))
+    Ok(answer("/v1/me/invitations", &request, &games, next, Some(caller.player), seal))
 }
 
 /// Decline an invitation

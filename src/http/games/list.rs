@@ -1,16 +1,18 @@
 //! Lists of games, in pages: checks the filters of a query, and binds cursors to them.
 
-use actix_web::{HttpRequest, HttpResponse, get, web::Data};
-use serde::{Deserialize, Deserializer, Serialize, de::IntoDeserializer};
+use std::sync::Arc;
+
+use actix_web::{HttpRequest, HttpResponse, get, http::header::ContentType, web::Data};
+use serde::{Deserialize, Deserializer, de::IntoDeserializer};
 use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
+use super::find::find_listed;
 use crate::{
     db::{
-        games,
         kinds::{ClockKind, OpponentKind},
-        lists::{self, Ended, Filter, Of, Order, Page, PageKey, Statuses, Whose},
+        lists::{self, Ended, Filter, Of, Order, PageKey, Statuses, Whose},
     },
     domain::{GameId, PlayerId, PositionKey, Reason, Status, Visibility},
     http::{
@@ -23,12 +25,15 @@ use crate::{
         },
         layers::limits,
         request::{auth::Reader, extract::read_query},
-        state::AppState,
+        state::{AppState, recent::Remembered},
         variants::{
             catalog::{STANDARD, chosen_variant, written_options},
             line,
         },
-        view::game::{GameView, StatusWord, VisibilityWord},
+        view::{
+            game::{GameView, StatusWord, VisibilityWord},
+            wire::ALWAYS_JSON,
+        },
     },
     rules::{AnyOptions, Side, Variant},
 };
@@ -65,8 +70,13 @@ pub async fn list_games(state: Data<AppState>, reader: Reader, request: HttpRequ
     let list = format!("games {:?} {filter:?}", query.sort);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let wanted = &filter;
-    let page = state.reads.run(|db| async move { lists::list(&db, wanted, after, limit).await }).await?;
-    Ok(answer("/v1/games", &request, &page, reader.0, |key| state.cursors.seal(key, &list)))
+    let app = &state;
+    let read = |db| async move {
+        let listed = lists::list(&db, wanted, after, limit).await?;
+        Ok((find_listed(app, &db, &listed.ids()).await?, listed.next))
+    };
+    let (games, next) = state.reads.run(read).await?;
+    Ok(answer("/v1/games", &request, &games, next, reader.0, |key| state.cursors.seal(key, &list)))
 }
 
 /// The games with these ids that the caller may see, newest first, as one page.
@@ -81,12 +91,14 @@ async fn list_by_ids(
         return Err(Problem::invalid_as("wrong_length", "?ids", format!("at most {IDS_MAX} ids")));
     }
     let ids: Result<Vec<_>, _> = texts.iter().map(|id| Uuid::try_parse(id).map(GameId)).collect();
-    let ids = ids.map_err(|_| Problem::invalid_as("wrong_format", "?ids", "ids are UUIDs, separated by commas"))?;
+    let mut ids = ids.map_err(|_| Problem::invalid_as("wrong_format", "?ids", "ids are UUIDs, separated by commas"))?;
     limits::count_more(request, u32::try_from(ids.len().saturating_sub(1)).unwrap_or(u32::MAX) / GAMES_PER_CALL)?;
+    ids.sort_unstable_by(|one, other| other.cmp(one));
+    ids.dedup();
     let ids = &ids;
-    let mut games = state.reads.run(|db| async move { games::find_all(&db, ids).await }).await?;
-    games.retain(|seated| seated.game.is_visible_to(viewer));
-    Ok(answer("/v1/games", request, &Page { games, keys: vec![], next: None }, viewer, str::to_owned))
+    let mut games = state.reads.run(|db| async move { find_listed(state, &db, ids).await }).await?;
+    games.retain(|known| known.seated.game.is_visible_to(viewer));
+    Ok(answer("/v1/games", request, &games, None, viewer, str::to_owned))
 }
 
 /// The number of games that a page may have. It is charged: a long page costs as much as several short ones.
@@ -100,17 +112,20 @@ pub(crate) fn games_of_page(request: &HttpRequest, limit: Option<u32>) -> Result
 pub(crate) fn answer(
     path: &str,
     request: &HttpRequest,
-    page: &Page,
+    games: &[Arc<Remembered>],
+    next: Option<PageKey>,
     viewer: Option<PlayerId>,
     seal: impl FnOnce(&str) -> String,
 ) -> HttpResponse {
-    let next_cursor = page.next.map(|key| seal(&cursor_text(key)));
+    let next_cursor = next.map(|key| seal(&cursor_text(key)));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         response.insert_header(next_link(path, request.query_string(), cursor));
     }
-    let items = page.games.iter().map(|seated| GameView::of(seated, viewer)).collect();
-    response.insert_header(NOT_KEPT).insert_header(VARIES).json(GamePage { items, next_cursor })
+    let items: Vec<_> = games.iter().map(|known| known.shown(viewer).json).collect();
+    let cursor = serde_json::to_string(&next_cursor).expect(ALWAYS_JSON);
+    let json = [br#"{"items":["#, &items.join(&b","[..])[..], br#"],"next_cursor":"#, cursor.as_bytes(), b"}"].concat();
+    response.insert_header(NOT_KEPT).insert_header(VARIES).content_type(ContentType::json()).body(json)
 }
 
 /// The key in a cursor, after which the page begins.
@@ -529,7 +544,9 @@ fn moment(name: &str, value: Option<&str>) -> Result<Option<OffsetDateTime>, Pro
 }
 
 /// A page of games.
-#[derive(Debug, Serialize, ToSchema)]
+// Only the schema: `answer` joins the JSON of cached games.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes the answer")]
 pub struct GamePage {
     items: Vec<GameView>,
     /// What `cursor` must be to get the next page; null on the last.

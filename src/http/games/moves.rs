@@ -181,7 +181,10 @@ pub async fn list_moves(
 }
 
 /// The whole history of a game that is over. It never changes again, so it is read once and cached with the game.
-async fn remembered_history(state: &AppState, found: &Arc<Remembered>) -> Result<Option<Arc<History>>, Problem> {
+pub(super) async fn remembered_history(
+    state: &AppState,
+    found: &Arc<Remembered>,
+) -> Result<Option<Arc<History>>, Problem> {
     let game = &found.seated.game;
     if !game.status().is_over() || game.ply() > PLIES_CACHED_MAX {
         return Ok(None);

@@ -1,10 +1,15 @@
 //! Positions: the board after any ply of a game.
 
+use std::sync::Arc;
+
 use actix_web::{HttpRequest, HttpResponse, get, web::Data};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::find::{cache_control, find_past};
+use super::{
+    find::{cache_control, find_past},
+    moves::remembered_history,
+};
 use crate::{
     db::games,
     domain::Game,
@@ -14,7 +19,7 @@ use crate::{
             auth::Reader,
             extract::{GamePath, NoQuery, Query, ply_of},
         },
-        state::AppState,
+        state::{AppState, recent::Remembered},
         view::{
             board::{BoardView, legal_moves},
             game::ResultView,
@@ -54,15 +59,25 @@ pub async fn get_position(
     let ply: u32 = ply_of(&request).ok_or_else(unknown)?;
     let position = match ply.checked_sub(1) {
         None => game.terms().opening(),
-        Some(before) if ply <= game.ply() => {
-            let plies = state.reads.run(|db| async move { games::plies(&db, game, before, 1).await }).await?;
-            plies.into_iter().next().ok_or_else(unknown)?.position
-        }
+        Some(before) if ply <= game.ply() => position_after(&state, &found, before).await?.ok_or_else(unknown)?,
         Some(_) => return Err(unknown()),
     };
     let mut response = HttpResponse::Ok();
     response.insert_header(cache_control(game)).insert_header(VARIES);
     Ok(response.json(PositionView::of(ply, &position, game)))
+}
+
+/// The position after a ply, counted from 0. Of a game that is over, all plies are cached at the first look: others are
+/// wanted soon.
+async fn position_after(state: &AppState, found: &Arc<Remembered>, ply: u32) -> Result<Option<AnyPosition>, Problem> {
+    let game = &found.seated.game;
+    let history = remembered_history(state, found).await?;
+    let text = history.as_ref().and_then(|history| history.position(ply));
+    if let Some(position) = text.and_then(|text| AnyPosition::parse(&game.terms().options, text).ok()) {
+        return Ok(Some(position));
+    }
+    let plies = state.reads.run(|db| async move { games::plies(&db, game, ply, 1).await }).await?;
+    Ok(plies.into_iter().next().map(|ply| ply.position))
 }
 
 /// The board after a ply.

@@ -78,6 +78,7 @@ pub async fn export_me(
     let sign_ins = refresh_tokens::list(&state.db, caller.player, now(), LISTED_MAX).await?;
     let keys = idempotency::list(&state.db, caller.player, now(), LISTED_MAX).await?;
     let invitations = invitations::list(&state.db, caller.player, Direction::Received, None, LISTED_MAX).await?;
+    let invitations = invitations.load(&state.db).await?;
     let export = Export {
         player: ProfileView::of(&state, &own.player).await?,
         sign_ins: sign_ins

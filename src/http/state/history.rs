@@ -14,6 +14,8 @@ pub struct History {
     json: Vec<u8>,
     /// The offset at which each ply ends.
     ends: Vec<usize>,
+    /// The position after each ply, in text notation.
+    positions: Vec<Box<str>>,
 }
 
 /// Some plies of a history.
@@ -26,7 +28,7 @@ pub(crate) struct Page<'a> {
 
 impl History {
     pub(crate) fn of(plies: &[Ply], view: fn(&Ply) -> MoveView) -> Self {
-        let mut history = Self { json: vec![], ends: Vec::with_capacity(plies.len()) };
+        let mut history = Self { json: vec![], ends: Vec::with_capacity(plies.len()), positions: vec![] };
         for ply in plies {
             if !history.ends.is_empty() {
                 history.json.push(b',');
@@ -35,7 +37,13 @@ impl History {
             history.ends.push(history.json.len());
         }
         history.json.shrink_to_fit();
+        history.positions = plies.iter().map(|ply| ply.position.to_string().into()).collect();
         history
+    }
+
+    /// The position after a ply, counted from 0.
+    pub(crate) fn position(&self, ply: u32) -> Option<&str> {
+        self.positions.get(ply as usize).map(AsRef::as_ref)
     }
 
     /// Up to `limit` plies after the first `skipped` ones.
@@ -50,7 +58,8 @@ impl History {
 
     /// Its size in memory, in bytes.
     pub fn weight(&self) -> usize {
-        self.json.len() + self.ends.len() * size_of::<usize>()
+        let positions: usize = self.positions.iter().map(|text| size_of::<Box<str>>() + text.len()).sum();
+        self.json.len() + self.ends.len() * size_of::<usize>() + positions
     }
 }
 

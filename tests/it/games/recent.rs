@@ -174,6 +174,61 @@ async fn an_erased_name_is_not_shown_of_a_game_that_was_over_before() {
 }
 
 #[actix_web::test]
+async fn a_list_shows_what_was_changed_elsewhere_at_once() {
+    let app = TestApp::start().await;
+    let (other, metrics) = app.second_server_with(&Setup::default());
+    let (id, south, north) = app.started(&json!({"visibility": "public"})).await;
+    let (still, ..) = app.started(&json!({"visibility": "public"})).await;
+    let listed = async |query: &str| {
+        let answer = send(Client::new().get(format!("http://{other}/v1/games{query}"))).await;
+        let items = answer.body["items"].as_array().expect("a list").clone();
+        // The games are those of the other calls, to the byte.
+        for item in &items {
+            assert_eq!(item, &app.get_game(item["id"].as_str().expect("an id"), None).await.body);
+        }
+        items
+    };
+    let by_ids = format!("?ids={id},{still},{id}");
+    let game = async |query: &str| listed(query).await.into_iter().find(|item| item["id"] == id.as_str());
+    let hits = || count(&metrics.text(), "mancala_game_cache_hits_total");
+    for query in ["", &by_ids] {
+        assert_eq!(listed(query).await.len(), 2, "{query}");
+    }
+    assert_eq!(hits(), 2, "the second list found both games in the cache");
+    app.play_move(&id, &south, 1, "A").await;
+    for query in ["", &by_ids] {
+        assert_eq!(game(query).await.expect("it is listed")["ply"], 1, "{query}");
+    }
+    assert_eq!(app.patch("/v1/me", Some(&south), &json!({"name": "Ana Maria"})).await.status, 200);
+    assert_eq!(game("").await.expect("it is listed")["seats"]["south"]["name"], "Ana Maria");
+    assert_eq!(app.delete_me(&north).await.status, 204);
+    for query in ["", &by_ids] {
+        assert!(!game(query).await.expect("it is listed").to_string().contains("\"North\""), "{query}");
+    }
+}
+
+#[actix_web::test]
+async fn a_position_of_a_finished_game_is_the_same_from_the_cache() {
+    let app = TestApp::start().await;
+    let (id, south, north) = app.started(&json!({})).await;
+    app.play_move(&id, &south, 1, "A").await;
+    app.play_move(&id, &north, 2, "a").await;
+    let positions = async || {
+        let mut found = vec![];
+        for ply in 0..=2 {
+            found.push(app.get(&format!("/v1/games/{id}/positions/{ply}"), None).await.body);
+        }
+        found
+    };
+    let before = positions().await;
+    assert_eq!(app.resign_game(&id, &south).await.status, 200);
+    for _ in 0..2 {
+        assert_eq!(positions().await, before);
+    }
+    app.get(&format!("/v1/games/{id}/positions/3"), None).await.is_problem(404, "not_found");
+}
+
+#[actix_web::test]
 async fn hits_and_misses_of_the_cache_are_counted() {
     let app = TestApp::start().await;
     let games =

@@ -4,7 +4,7 @@ use std::{collections::HashMap, fmt, panic::AssertUnwindSafe, time::Duration};
 
 use futures_util::FutureExt;
 use mancala_domain::{GameId, Player};
-use sqlx::PgConnection;
+use sqlx::{PgExecutor, PgPool};
 use time::OffsetDateTime;
 use tokio::{
     sync::{mpsc, oneshot},
@@ -99,7 +99,14 @@ async fn reply_to_all(mut connection: DedicatedConnection, mut queue: mpsc::Rece
     }
 }
 
-async fn find(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Fingerprint>, DbError> {
+/// The fingerprints of these games as they are now, of those that exist.
+pub async fn fingerprints(pool: &PgPool, games: &[GameId]) -> Result<HashMap<GameId, Fingerprint>, DbError> {
+    let ids: Vec<_> = games.iter().map(|game| game.0).collect();
+    let found = find(pool, &ids).instrument(statement("select game player")).await?;
+    Ok(found.into_iter().map(|(id, fingerprint)| (GameId(id), fingerprint)).collect())
+}
+
+async fn find(executor: impl PgExecutor<'_>, ids: &[Uuid]) -> Result<HashMap<Uuid, Fingerprint>, DbError> {
     let rows = sqlx::query!(
         r#"
         select game.id as "id!", game.version as "version!", game.updated_at as "updated_at!",
@@ -114,7 +121,7 @@ async fn find(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uui
         "#,
         ids,
     )
-    .fetch_all(connection)
+    .fetch_all(executor)
     .await?;
     let fingerprints = rows.into_iter().map(|row| {
         let people = [

@@ -23,7 +23,7 @@ pub mod writers;
 pub use append::Appended;
 pub(crate) use append_extras::append_to_all;
 pub use append_extras::{AppendExtras, append_with};
-pub(crate) use find::{Histories, load};
+
 pub use find::{find, find_all, find_whole, versions};
 pub use game_rows::SeatedGame;
 pub use insert::{Inserted, insert};

@@ -5,7 +5,7 @@ use sqlx::PgPool;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::page::{Found, Page, PageKey, page};
+use super::page::{Found, Listed, PageKey};
 use crate::connection::{DbError, statement};
 
 /// Which invitations.
@@ -24,7 +24,7 @@ pub async fn list(
     direction: Direction,
     after: Option<PageKey>,
     limit: u32,
-) -> Result<Page, DbError> {
+) -> Result<Listed, DbError> {
     let before = after.map_or(Uuid::max(), |key| key.id.0);
     let rows = i64::from(limit) + 1;
     let found = match direction {
@@ -62,5 +62,5 @@ pub async fn list(
             .await?
         }
     };
-    page(pool, found, limit).await
+    Ok(Listed::of(found, limit))
 }

@@ -6,14 +6,14 @@ use sqlx::PgPool;
 use super::{
     filter::{Filter, Order, Whose},
     of_player, of_position,
-    page::{Page, PageKey, page},
+    page::{Listed, PageKey},
     public,
     scan::Window,
 };
 use crate::connection::DbError;
 
-/// The page of games after a key.
-pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit: u32) -> Result<Page, DbError> {
+/// Which games the page after a key has.
+pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit: u32) -> Result<Listed, DbError> {
     let window = Window::of(filter, after, limit);
     let found = match (filter.whose, filter.order) {
         (Whose::ImportedBy(importer), _) => of_player::newest_imported(pool, filter, importer, &window).await?,
@@ -32,5 +32,5 @@ pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit:
             _ => of_player::newest_of(pool, filter, of, &window).await?,
         },
     };
-    page(pool, found, limit).await
+    Ok(Listed::of(found, limit))
 }

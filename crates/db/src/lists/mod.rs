@@ -19,4 +19,4 @@ mod scan;
 
 pub use filter::{Ended, Filter, Of, Order, Statuses, Whose};
 pub use list::list;
-pub use page::{Page, PageKey};
+pub use page::{Listed, Page, PageKey};
