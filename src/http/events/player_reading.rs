@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use futures_util::future::try_join_all;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -13,12 +14,12 @@ use crate::{
             game_log::{self, LogRange},
             player_feed::{self, ChangedGame, FeedQuery},
         },
-        games::{self, SeatedGame},
+        games::SeatedGame,
     },
     domain::{GameId, PlayerId},
     http::{
         answer::problem::Problem,
-        games::find::with_read_permit,
+        games::find::{find, find_listed, with_read_permit},
         state::AppState,
         view::event::{EventView, views},
     },
@@ -128,9 +129,11 @@ pub async fn read_named(
         return Box::pin(read(state, player, position, limit)).await;
     }
     let known = read_until(state, position, named).await?;
-    let found = games::find_all(&state.db, named).await?;
+    // A process that played the move, or another stream of which has read it, has the game already.
+    let found: Vec<_> = try_join_all(named.iter().map(|game| find(state, *game))).await?;
     let (mut room, mut is_last, mut ranges) = (limit, true, vec![]);
-    for seated in found.iter().filter(|seated| seated.game.change().people.contains(&Some(player))) {
+    let seated = found.iter().flatten().map(|found| &found.seated);
+    for seated in seated.filter(|seated| seated.game.change().people.contains(&Some(player))) {
         let Some(after) = known.get(&seated.game.id()) else { continue };
         let until = seated.game.version().min(after.saturating_add(room));
         is_last &= until == seated.game.version();
@@ -186,9 +189,9 @@ async fn load_changed(state: &AppState, changed: &[ChangedGame]) -> Result<Vec<E
         return Ok(vec![]);
     }
     let ids: Vec<_> = changed.iter().map(|changed| changed.game).collect();
-    let found: HashMap<_, _> =
-        games::find_all(&state.db, &ids).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();
-    let pairs = changed.iter().filter_map(|changed| Some((found.get(&changed.game)?, changed)));
+    let found = find_listed(state, &state.db, &ids).await?;
+    let found: HashMap<_, _> = found.iter().map(|found| (found.seated.game.id(), &found.seated)).collect();
+    let pairs = changed.iter().filter_map(|changed| Some((*found.get(&changed.game)?, changed)));
     let range = |(seated, changed): (_, &ChangedGame)| {
         let seated: &SeatedGame = seated;
         (seated, LogRange { game: &seated.game, after: changed.first_seq - 1, until: changed.last_seq })
