@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::archive::{archive_all, play};
+use super::archive::{archive_all, execute, play};
 use crate::{
     events::player_events::{asking_for_all, until_marked},
     support::{app::TestApp, listener::Listener},
@@ -65,4 +65,38 @@ async fn a_stream_gets_only_what_is_appended_to_an_archived_game() {
     assert!(app.offer(&id, &bo, "rematch").await.status.is_success());
     let event = stream.next().await.expect("an event").data;
     assert_eq!((&event["type"], &event["seq"]), (&json!("offered"), &json!(8)), "{event}");
+}
+
+#[actix_web::test]
+async fn archives_from_before_a_restoration_do_not_come_again() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    app.resign_game(&id, &bo).await;
+    assert_eq!(archive_all(&app).await.games, 1);
+    // A restored dump has the numbers of another cluster's transactions, here of one that had many more.
+    execute(&app, "update archived_log set written_by = '3000000000'::xid").await;
+    for (change, first) in [("history = history", 1), ("history = history + 1", 6)] {
+        execute(&app, format!("update archived_log set {change}")).await;
+        let mut stream = Listener::open(asking_for_all(&app.base(), "", Some(&ana))).await;
+        until_marked(&mut stream).await;
+        let offered = if first == 1 {
+            app.offer(&id, &bo, "rematch").await
+        } else {
+            app.answer_offer(&id, &bo, "rematch", "withdraw").await
+        };
+        assert!(offered.status.is_success(), "{offered:?}");
+        let event = stream.next().await.expect("an event").data;
+        assert_eq!(event["seq"], json!(first), "{event}");
+    }
+    // What is archived here comes once.
+    let page = async |query: &str| {
+        let page = app.get(&format!("/v1/me/events?{query}"), Some(&ana)).await;
+        (page.body["items"].as_array().expect("items").len(), page.string("/last_event_id"))
+    };
+    let place = page("").await.1;
+    assert!(app.offer(&id, &bo, "rematch").await.status.is_success());
+    assert_eq!(archive_all(&app).await.games, 1);
+    let (count, next) = page(&format!("after={place}")).await;
+    assert_eq!((count > 0, page(&format!("after={next}")).await.0), (true, 0));
 }
