@@ -220,7 +220,7 @@ async fn a_reader_sees_one_state_of_the_numbers_and_the_chunks() {
 #[actix_web::test]
 async fn a_position_divided_into_chunks_may_become_rare_again() {
     let app = TestApp::start().await;
-    let mut games = vec![resigned(&app, "C").await, resigned(&app, "C").await];
+    let mut games = [resigned(&app, "C").await, resigned(&app, "C").await];
     games.sort();
     explore(&app).await;
     pack(&app).await;
