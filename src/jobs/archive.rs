@@ -28,6 +28,9 @@ const BATCHES_MAX: u32 = 60;
 /// The pause after a batch, as a multiple of its time. So a server uses at most a fifth of a core.
 const REST: u32 = 4;
 
+/// After so many rounds in a row that failed with the same batch, its games are tried one at a time. Those that fail are left for the next scan.
+const FAILURES_MAX: u32 = 3;
+
 /// The pause between two scans of all logs that are not archived.
 const PAUSE: time::Duration = time::Duration::hours(1);
 
@@ -36,6 +39,8 @@ const PAUSE: time::Duration = time::Duration::hours(1);
 pub struct Scan {
     after: Option<GameId>,
     again_at: Option<OffsetDateTime>,
+    /// How many rounds in a row have failed with the next batch.
+    failures: u32,
 }
 
 /// One round. `age` is how long ago the last event of a game must be; without it nothing is archived.
@@ -55,7 +60,13 @@ pub async fn run(
         let begun = Instant::now();
         let Scanned { ready, next, .. } = archive::scan(pool, scan.after, now - age, now, BATCH).await?;
         if !ready.is_empty() {
-            let archived = archive::archive(pool, &ready, now - age, now).await?;
+            let archived = if scan.failures < FAILURES_MAX {
+                // What fails for a reason that passes is tried again in the next round.
+                archive::archive(pool, &ready, now - age, now).await.inspect_err(|_| scan.failures += 1)?
+            } else {
+                archive_apart(pool, &ready, now - age, now).await
+            };
+            scan.failures = 0;
             metrics.games_archived(archived.games.into(), archived.put_off.len() as u64);
             log_put_off(&archived);
         }
@@ -66,6 +77,25 @@ pub async fn run(
         sleep(begun.elapsed() * REST).await;
     }
     Ok(())
+}
+
+/// Archives games one at a time, and leaves out those with which that fails.
+async fn archive_apart(pool: &PgPool, games: &[GameId], before: OffsetDateTime, now: OffsetDateTime) -> Archived {
+    let mut all = Archived::default();
+    for game in games {
+        match archive::archive(pool, &[*game], before, now).await {
+            Ok(archived) => {
+                all.games += archived.games;
+                all.put_off.extend(archived.put_off);
+            }
+            Err(error) => {
+                if let Some(line) = repeats::admit("games with which the archive fails", &error.to_string()) {
+                    tracing::error!(left_out = line.left_out, game.id = %game.0, "the log of a game was not archived, and is tried again in an hour: {error}");
+                }
+            }
+        }
+    }
+    all
 }
 
 fn log_put_off(archived: &Archived) {

@@ -16,7 +16,7 @@ use crate::{
         DbError,
         study::{
             explorer_index::{self, Batch, Explored, QueuePosition},
-            packing::{self, Least, Place},
+            packing::{self, Least, Packed, Place},
         },
     },
     metrics::Metrics,
@@ -50,7 +50,7 @@ const WAIT: Duration = Duration::from_millis(100);
 pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToken) {
     let mut failing = false;
     // The release before has left rows.
-    let (mut place, mut may_pack) = (Place::FIRST, true);
+    let (mut place, mut packing) = (Place::FIRST, Packing::MayGoOn);
     while !stopping.is_cancelled() {
         let begun = Instant::now();
         let explored = tokio::select! {
@@ -67,17 +67,20 @@ pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToke
         let pause = match explored {
             Ok(Some(explored)) => {
                 log_unreadable(&explored);
-                if may_pack || explored.games > 0 {
+                if packing != Packing::IsDone || explored.games > 0 {
+                    let had_failed = packing == Packing::Failed;
                     let packed = tokio::select! {
                         () = stopping.cancelled() => return,
                         packed = pack(&pool, &mut place, STEPS_OF_BATCH) => packed,
                     };
-                    may_pack = packed.unwrap_or_else(|error| {
-                        tracing::warn!("the explorer packs no entries until more games are counted: {error}");
-                        false
+                    packing = packed.unwrap_or_else(|error| {
+                        if !had_failed {
+                            tracing::warn!("the explorer's entries cannot be packed and are retried: {error}");
+                        }
+                        Packing::Failed
                     });
                 }
-                if explored.is_full || may_pack { begun.elapsed() * REST } else { PAUSE }
+                if explored.is_full || packing == Packing::MayGoOn { begun.elapsed() * REST } else { PAUSE }
             }
             Ok(None) | Err(_) => PAUSE,
         };
@@ -88,15 +91,44 @@ pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToke
     }
 }
 
-/// Packs entries, in so many steps at most; returns whether there may be more.
-async fn pack(pool: &PgPool, place: &mut Place, steps: u32) -> Result<bool, DbError> {
+/// What is left to pack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Packing {
+    /// Maybe more.
+    MayGoOn,
+    /// Maybe more, while another process has the lock.
+    Waits,
+    /// Maybe more, when the database can be written again.
+    Failed,
+    /// Nothing until more games are counted.
+    IsDone,
+}
+
+/// Packs entries, in so many steps at most.
+async fn pack(pool: &PgPool, place: &mut Place, steps: u32) -> Result<Packing, DbError> {
+    let mut rows = 0;
     for _ in 0..steps {
-        match packing::pack(pool, *place, Least::USUAL).await? {
+        let Some(packed) = packing::pack(pool, *place, Least::USUAL).await? else { return Ok(Packing::Waits) };
+        log_damaged(&packed);
+        rows += packed.rows;
+        match packed.next {
             Some(behind) => *place = behind,
-            None => return Ok(false),
+            None => return Ok(Packing::IsDone),
         }
     }
-    Ok(true)
+    // Rows of damaged chunks stay: they alone are no reason to go on.
+    Ok(if rows > 0 { Packing::MayGoOn } else { Packing::IsDone })
+}
+
+fn log_damaged(packed: &Packed) {
+    for error in &packed.damaged {
+        if let Some(line) = repeats::admit("chunks that cannot be packed", &error.to_string()) {
+            tracing::error!(
+                left_out = line.left_out,
+                "entries of the explorer stay beside a damaged chunk until a reindex: {error}"
+            );
+        }
+    }
 }
 
 /// Indexes all games in the queue, and calls `on_batch` after each batch. Servers may index at the same time.
@@ -130,7 +162,9 @@ pub async fn explore_all(
         next = if let Some(explored) = explored {
             let is_full = explored.is_full;
             for _ in 0..STEPS_OF_BATCH + explored.games / GAMES_OF_STEP {
-                let Some(behind) = patience.retry(|| packing::pack(pool, place, Least::USUAL)).await? else { break };
+                let packed = patience.retry(|| packing::pack(pool, place, Least::USUAL)).await?.unwrap_or_default();
+                log_damaged(&packed);
+                let Some(behind) = packed.next else { break };
                 place = behind;
             }
             pace.take(explored.games as usize).await;

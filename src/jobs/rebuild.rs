@@ -71,7 +71,9 @@ pub async fn rebuild(
     let work = Work { pool: pool.clone(), patience: patience.clone(), pace, rebuild: rebuild.clone(), permits };
     let read = if rebuild.is_read { 0 } else { work.read_all(&mut on_advance).await? };
     let games = rebuild.read + read;
-    work.load_all(games, &mut on_advance).await?;
+    if !rebuild.is_loaded {
+        work.load_all(games, &mut on_advance).await?;
+    }
     work.attempt(|| swap::prepare(pool, rebuild)).await?;
     work.attempt(|| swap::swap(pool, rebuild, now())).await?;
     Ok(games)

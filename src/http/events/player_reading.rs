@@ -23,6 +23,7 @@ use crate::{
         state::AppState,
         view::event::{EventView, views},
     },
+    repeats,
 };
 
 /// The position from which a client resumes.
@@ -177,8 +178,17 @@ async fn load(state: &AppState, ranges: &[(&SeatedGame, LogRange<'_>)]) -> Resul
     }
     let slices = game_log::read_all(&state.db, &ranges.iter().map(|(_, range)| *range).collect::<Vec<_>>()).await?;
     let mut all = vec![];
-    for ((seated, _), slice) in ranges.iter().zip(&slices) {
-        all.extend(views(seated, slice)?);
+    for ((seated, _), slice) in ranges.iter().zip(slices) {
+        match slice {
+            Ok(slice) => all.extend(views(seated, &slice)?),
+            // Its events are left out: the reader gets those of other games.
+            Err(error) if error.is_data_error() => {
+                if let Some(line) = repeats::admit("games whose events cannot be read", &error.to_string()) {
+                    tracing::error!(left_out = line.left_out, game.id = %seated.game.id().0, "a player's feed lacks events of a game: {error}");
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(all)
 }

@@ -110,6 +110,7 @@ async fn make_deliveries(
     let parts = game_log::read_all(pool, &wanted.collect::<Vec<_>>()).await?;
     let mut deliveries = vec![];
     for ((_, seated), part) in known.iter().zip(&parts) {
+        let part = part.as_ref().map_err(Clone::clone)?;
         deliveries.extend(of_append(seated, part, &subscribers, write)?);
     }
     let present = games.values().flat_map(|seated| {

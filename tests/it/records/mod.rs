@@ -1,6 +1,9 @@
 //! Games in and out: export, import, the export of personal data, and the check of stored logs.
 
 mod archive;
+mod archive_damage;
+mod archived_answers;
+mod archived_feed;
 pub mod deletion;
 pub mod export;
 pub mod four_rows;

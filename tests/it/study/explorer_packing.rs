@@ -7,7 +7,7 @@ use mancala_server::{
         records::deletion,
         study::{
             entries::newest,
-            packing::{self, Least, Place},
+            packing::{self, Least, Packed, Place},
         },
     },
     domain::{GameId, PlayerId, PositionKey},
@@ -39,10 +39,14 @@ async fn chunks(app: &TestApp) -> i64 {
     count(app, "select count(*) from explored_chunk").await
 }
 
+async fn step(app: &TestApp, place: Place, least: Least) -> Option<Packed> {
+    packing::pack(&app.db, place, least).await.expect("a database")
+}
+
 /// Packs all rows.
-async fn pack(app: &TestApp) {
+pub async fn pack(app: &TestApp) {
     let mut place = Place::FIRST;
-    while let Some(behind) = packing::pack(&app.db, place, AT_ONCE).await.expect("a database") {
+    while let Some(behind) = step(app, place, AT_ONCE).await.expect("no other process packs").next {
         place = behind;
     }
     assert_eq!(rows(app).await, 0);
@@ -166,7 +170,7 @@ async fn packing_waits_for_enough_rows_and_a_kill_changes_nothing() {
     // A process that has the explorer's lock keeps others from packing.
     let mut other = app.db.begin().await.expect("a transaction");
     sqlx::raw_sql("select pg_advisory_xact_lock(7311717606064547186)").execute(&mut *other).await.expect("a lock");
-    assert!(packing::pack(&app.db, Place::FIRST, AT_ONCE).await.expect("a database").is_none());
+    assert!(step(&app, Place::FIRST, AT_ONCE).await.is_none());
     other.rollback().await.expect("it ends");
     pack(&app).await;
     // What another release has stored a second time is packed once.
@@ -181,7 +185,8 @@ async fn packing_waits_for_enough_rows_and_a_kill_changes_nothing() {
     }
     assert!(chunks > 1);
     let few = Least { rows: 1, chunks: 1 };
-    assert!(packing::pack(&app.db, Place::FIRST, few).await.expect("a database").is_none(), "they are in many chunks");
+    let waits = step(&app, Place::FIRST, few).await.expect("no other process packs");
+    assert!(waits.next.is_none(), "they are in many chunks");
     pack(&app).await;
     assert_eq!(packed(&app).await.len(), entries + 1);
 }

@@ -43,12 +43,13 @@ pub async fn build_anew(app: &TestApp) {
     explore(app).await;
 }
 
-async fn go_on(app: &TestApp, building: &Rebuild) -> Result<u64, RebuildError> {
+/// Goes on with a rebuild to its end.
+pub async fn go_on(app: &TestApp, building: &Rebuild) -> Result<u64, RebuildError> {
     rebuild(&app.db, &impatient(), Pace::new(None), building, |advance| assert!(advance.unreadable.is_empty())).await
 }
 
 /// Reads and stores the next games of a rebuild as its batch of this number; returns the last of them, if there were any.
-async fn read_some(app: &TestApp, building: &Rebuild, after: Option<GameId>, number: i32) -> Option<GameId> {
+pub async fn read_some(app: &TestApp, building: &Rebuild, after: Option<GameId>, number: i32) -> Option<GameId> {
     let listed = reading::list(&app.db, after, 40).await.expect("a database");
     let last = listed.last()?.game;
     let ids: Vec<_> = listed.iter().map(|listed| listed.game.0).collect();

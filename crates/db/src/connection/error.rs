@@ -76,8 +76,8 @@ impl DbError {
             Self::Inconsistent { .. } | Self::Constraint { .. } => true,
             Self::Failed(error) => match &**error {
                 sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } => true,
-                // data_exception
-                sqlx::Error::Database(cause) => cause.code().is_some_and(|code| code.starts_with("22")),
+                // data_exception, data_corrupted, index_corrupted
+                sqlx::Error::Database(cause) => cause.code().is_some_and(|code| is_of_data(&code)),
                 _ => false,
             },
             Self::ConnectionLost(_)
@@ -156,6 +156,11 @@ fn is_of_prepared_statement(code: &str, routine: Option<&str>) -> bool {
         || code == "0A000" && routine == Some("RevalidateCachedQuery")
 }
 
+/// Whether a code of PostgreSQL says that stored data is wrong or damaged.
+fn is_of_data(code: &str) -> bool {
+    code.starts_with("22") || matches!(code, "XX001" | "XX002")
+}
+
 /// Whether a new connection may succeed where this one has failed: it may lead to another server after a failover.
 fn is_of_old_connection(code: &str, routine: Option<&str>) -> bool {
     code == "25006" || is_of_prepared_statement(code, routine)
@@ -218,6 +223,12 @@ mod tests {
             assert_eq!(kind_of(code, true, None), Kind::Lost, "{code}");
         }
         assert_eq!(kind_of("53300", true, None), Kind::Unreachable);
+    }
+
+    #[test]
+    fn a_code_says_whether_stored_data_is_wrong() {
+        assert!(["22003", "22P02", "XX001", "XX002"].into_iter().all(is_of_data));
+        assert!(!["42703", "40P01", "57014", "XX000", "58030"].into_iter().any(is_of_data));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod reads;
 mod renewal;
 mod settings;
 pub mod sight;
+mod snapshot;
 mod statement;
 mod waiting;
 
@@ -28,5 +29,6 @@ pub use pool::{pool, pool_for_moves};
 pub use reads::{Reads, Standby};
 pub(crate) use renewal::request as renew_connections;
 pub(crate) use settings::Setting;
+pub(crate) use snapshot::begin_snapshot;
 pub(crate) use statement::statement;
 pub use waiting::Unusable;

@@ -1,13 +1,17 @@
 //! The logs of games, read in slices.
 
+use std::collections::HashMap;
+
 use mancala_domain::{Event, Fact, Game, Previous};
 use sqlx::{PgPool, types::Json};
+use tokio::task::spawn_blocking;
 use tracing::Instrument;
+use uuid::Uuid;
 
 use crate::{
     connection::{DbError, statement},
     games::{
-        archived::{self, LogRow},
+        archived,
         columns::column,
         event_rows::{Detail, EventRow, MOVED},
     },
@@ -38,11 +42,11 @@ pub struct LogRange<'a> {
 pub async fn read(pool: &PgPool, game: &Game, after: u32, limit: u32) -> Result<LogSlice, DbError> {
     let range = LogRange { game, after, until: game.version().min(after.saturating_add(limit)) };
     let mut slices = read_all(pool, &[range]).await?;
-    Ok(slices.pop().expect("one slice was requested"))
+    slices.pop().expect("one slice was requested")
 }
 
-/// The same for several games at once, in their order.
-pub async fn read_all(pool: &PgPool, ranges: &[LogRange<'_>]) -> Result<Vec<LogSlice>, DbError> {
+/// The same for several games at once, in their order. A log that cannot be read is an error of its own.
+pub async fn read_all(pool: &PgPool, ranges: &[LogRange<'_>]) -> Result<Vec<Result<LogSlice, DbError>>, DbError> {
     let ids: Vec<_> = ranges.iter().map(|range| range.game.id().0).collect();
     let after: Vec<_> = ranges.iter().map(|range| i32::try_from(range.after).unwrap_or(i32::MAX)).collect();
     let until: Vec<_> = ranges.iter().map(|range| column(range.until.min(range.game.version()))).collect();
@@ -71,46 +75,76 @@ pub async fn read_all(pool: &PgPool, ranges: &[LogRange<'_>]) -> Result<Vec<LogS
     .fetch_all(pool)
     .instrument(statement("select event"))
     .await?;
-    let mut rows = rows.into_iter().peekable();
-    let mut slices = Vec::with_capacity(ranges.len());
-    for (n, range) in (1..).zip(ranges) {
-        let mut slice = LogSlice { previous: Previous::opening(range.game), events: vec![] };
-        while let Some(row) = rows.next_if(|row| row.n == n) {
-            let (at, seq, ply, seat, kind) = (row.at, row.seq, row.ply, row.seat, row.kind);
-            let (mv, position, detail, log) = (row.mv, row.position, row.detail, row.log);
-            for row in archived_or_itself(range, LogRow { at, seq, ply, seat, kind, mv, position, detail, log })? {
-                slice.add(range, row)?;
-            }
+    let (mut archives, mut later) = (vec![], HashMap::<i64, Vec<EventRow>>::new());
+    for row in rows {
+        let (at, seq, ply, seat, kind) = (row.at, row.seq, row.ply, row.seat, row.kind);
+        let (mv, position, detail) = (row.mv, row.position, row.detail);
+        match row.log {
+            Some(log) => archives.push((row.n, log)),
+            None => later.entry(row.n).or_default().push(EventRow { at, seq, ply, seat, kind, mv, position, detail }),
         }
-        slices.push(slice);
     }
-    Ok(slices)
+    let mut archived = read_archives(ranges, archives).await?;
+    let slices = (1..).zip(ranges).map(|(n, range)| {
+        let rows = archived.remove(&n).unwrap_or(Ok(vec![]))?;
+        LogSlice::of(range, rows.into_iter().chain(later.remove(&n).unwrap_or_default()))
+    });
+    Ok(slices.collect())
 }
 
-/// The events of an archive that belong to a range, with the last ply before it; of any other row, itself.
-fn archived_or_itself(range: &LogRange<'_>, row: LogRow) -> Result<Vec<EventRow>, DbError> {
-    let Some(log) = &row.log else { return Ok(vec![row.into_event_row()]) };
-    let mut rows = archived::event_rows(range.game.id().0, log)?;
-    let is_before = |row: &EventRow| i64::from(row.seq) <= i64::from(range.after);
-    let before = rows.iter().rposition(|row| is_before(row) && row.kind == MOVED);
-    let until = i64::from(range.until.min(range.game.version()));
-    let mut number = 0..;
-    rows.retain(|row| {
-        let is_last_before = number.next() == before;
-        is_last_before || !is_before(row) && i64::from(row.seq) <= until
-    });
-    Ok(rows)
+/// Of archives, by the number of their range, the events that belong to it, with the last ply before it.
+async fn read_archives(
+    ranges: &[LogRange<'_>],
+    archives: Vec<(i64, Vec<u8>)>,
+) -> Result<HashMap<i64, Result<Vec<EventRow>, DbError>>, DbError> {
+    if archives.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let wanted: HashMap<_, _> = (1..).zip(ranges).map(|(n, range)| (n, Seqs::of(range))).collect();
+    let archives: Vec<_> = archives.into_iter().filter_map(|(n, log)| Some((n, *wanted.get(&n)?, log))).collect();
+    let read = move || archives.into_iter().map(|(n, seqs, log)| (n, seqs.of_archive(&log))).collect();
+    // Other requests share the caller's thread.
+    spawn_blocking(read).await.map_err(|_| DbError::silent())
+}
+
+/// The first and the last event of a range.
+#[derive(Clone, Copy)]
+struct Seqs {
+    game: Uuid,
+    after: i64,
+    until: i64,
+}
+
+impl Seqs {
+    fn of(LogRange { game, after, until }: &LogRange<'_>) -> Self {
+        Self { game: game.id().0, after: i64::from(*after), until: i64::from((*until).min(game.version())) }
+    }
+
+    fn of_archive(self, log: &[u8]) -> Result<Vec<EventRow>, DbError> {
+        let mut rows = archived::event_rows(self.game, log)?;
+        let is_before = |row: &EventRow| i64::from(row.seq) <= self.after;
+        let before = rows.iter().rposition(|row| is_before(row) && row.kind == MOVED);
+        let mut number = 0..;
+        rows.retain(|row| {
+            let is_last_before = number.next() == before;
+            is_last_before || !is_before(row) && i64::from(row.seq) <= self.until
+        });
+        Ok(rows)
+    }
 }
 
 impl LogSlice {
-    fn add(&mut self, LogRange { game, after, .. }: &LogRange<'_>, row: EventRow) -> Result<(), DbError> {
-        let event = row.into_event(game.id(), Some(&game.terms().options))?;
-        match event.fact {
-            Fact::Moved(moved) if event.seq <= *after => {
-                self.previous = Previous { position: moved.position, at: event.at };
+    fn of(LogRange { game, after, .. }: &LogRange<'_>, rows: impl Iterator<Item = EventRow>) -> Result<Self, DbError> {
+        let mut slice = Self { previous: Previous::opening(game), events: vec![] };
+        for row in rows {
+            let event = row.into_event(game.id(), Some(&game.terms().options))?;
+            match event.fact {
+                Fact::Moved(moved) if event.seq <= *after => {
+                    slice.previous = Previous { position: moved.position, at: event.at };
+                }
+                _ => slice.events.push(event),
             }
-            _ => self.events.push(event),
         }
-        Ok(())
+        Ok(slice)
     }
 }

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     connection::{DbError, statement},
-    games::{archived, columns::number, event_rows::EventRow},
+    games::columns::number,
 };
 
 /// A snapshot: a moment as the database knows it.
@@ -184,7 +184,9 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
     let rows = sqlx::query!(
         r#"
         with present as (
-            select pg_current_snapshot() as snapshot, pg_snapshot_xmax(pg_current_snapshot()) as next
+            select pg_current_snapshot() as snapshot, pg_snapshot_xmax(pg_current_snapshot()) as next,
+                hashtext((select system_identifier::text from pg_control_system())
+                    || left(pg_walfile_name(pg_current_wal_lsn()), 8)) as history
         ), legs as (
             select running.* from unnest(array['open', 'active']) as wanted (status) cross join lateral (
                 (select id, xmin, updated_at from game
@@ -233,7 +235,7 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
             select distinct id from legs, present
             where id >= $7 and updated_at >= $4 and is_unseen(xmin, $6::text::pg_snapshot, next)
         ), happened as (
-            select id, first_seq, last_seq, events, log
+            select id, first_seq, last_seq, events
             from changed left join unnest($11::uuid[], $12::integer[]) as ahead (game_id, read_seq) on ahead.game_id = id
             cross join present cross join lateral (
                 select min(seq) as first_seq, max(seq) as last_seq from event
@@ -243,21 +245,20 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
                   and not is_unseen(event.xmin, coalesce($10::text::pg_snapshot, snapshot), next)
             ) new
             -- Of an archived log only the last event's transaction is known. A reader that has not seen it gets all events of the
-            -- archive that are not too old: maybe some of them again.
+            -- archive: maybe some of them again. The number of a transaction of another history says nothing. Every place is of the present
+            -- one, so its reader had seen what was stored before.
             left join lateral (
-                select events, log from archived_log
-                where archived_log.game_id = id and events > coalesce(read_seq, 0) and last_at >= $4 and is_unseen(written_by, $6::text::pg_snapshot, next)
+                select events from archived_log
+                where archived_log.game_id = id and events > coalesce(read_seq, 0) and last_at >= $4
+                  and archived_log.history = present.history and is_unseen(written_by, $6::text::pg_snapshot, next)
                   and (id > $7 or events > $8)
                   and not is_unseen(written_by, coalesce($10::text::pg_snapshot, snapshot), next)
             ) archived on true
             where first_seq is not null or events is not null
             order by id limit $9
         )
-        select snapshot::text as "snapshot!",
-            hashtext((select system_identifier::text from pg_control_system())
-                || left(pg_walfile_name(pg_current_wal_lsn()), 8)) as "history!",
-            now() as "at!", id as "id?", first_seq as "first_seq?", last_seq as "last_seq?",
-            events as "events?", log as "log?"
+        select snapshot::text as "snapshot!", history as "history!",
+            now() as "at!", id as "id?", first_seq as "first_seq?", last_seq as "last_seq?", events as "events?"
         from present left join happened on true
         order by id
         "#,
@@ -282,7 +283,7 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
     let mut games = vec![];
     for row in rows {
         let Some(id) = row.id else { break };
-        games.extend(changed(id, row.first_seq.zip(row.last_seq), row.events.zip(row.log), oldest, query)?);
+        games.extend(changed(id, row.first_seq.zip(row.last_seq), row.events, query)?);
     }
     Ok(News { now, games })
 }
@@ -291,25 +292,19 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
 fn changed(
     id: Uuid,
     later: Option<(i32, i32)>,
-    archived: Option<(i32, Vec<u8>)>,
-    oldest: OffsetDateTime,
+    archived: Option<i32>,
     query: &FeedQuery<'_>,
 ) -> Result<Option<ChangedGame>, DbError> {
+    let seq = |seq| number("event", "seq", id, seq);
     let of_game = query.past.iter().chain(query.ahead).filter(|(game, _)| game.0 == id);
     let past = of_game.map(|(_, seq)| *seq).max().unwrap_or(0);
-    let first_archived = archived.as_ref().map(|(_, log)| first_since(id, log, oldest, past)).transpose()?;
-    let first = first_archived.flatten().or(later.map(|(first, _)| first));
-    let last = later.map(|(_, last)| last).or(archived.map(|(events, _)| events));
-    let Some((first, last)) = first.zip(last) else { return Ok(None) };
-    let seq = |seq| number("event", "seq", id, seq);
-    Ok(Some(ChangedGame { game: GameId(id), first_seq: seq(first)?, last_seq: seq(last)? }))
-}
-
-/// The first event of an archived log that is not older than `oldest`, and comes after one.
-fn first_since(id: Uuid, log: &[u8], oldest: OffsetDateTime, past: u32) -> Result<Option<i32>, DbError> {
-    let rows = archived::event_rows(id, log)?;
-    let is_new = |row: &&EventRow| row.at >= oldest && i64::from(row.seq) > i64::from(past);
-    Ok(rows.iter().find(is_new).map(|row| row.seq))
+    let first = match (archived, later) {
+        (Some(_), _) => past.saturating_add(1),
+        (None, Some((first, _))) => seq(first)?,
+        (None, None) => return Ok(None),
+    };
+    let last = later.map(|(_, last)| last).or(archived).map(seq).transpose()?;
+    Ok(last.map(|last_seq| ChangedGame { game: GameId(id), first_seq: first, last_seq }))
 }
 
 /// A `seq` of a client's position, as a column has it.
@@ -345,6 +340,8 @@ pub async fn last_seen(pool: &PgPool, moment: &Moment, games: &[GameId]) -> Resu
                 -- The events before those in rows may be archived.
                 (select events from archived_log
                  where game_id = id and (last_at < $2
+                    or archived_log.history <> hashtext((select system_identifier::text from pg_control_system())
+                        || left(pg_walfile_name(pg_current_wal_lsn()), 8))
                     or not is_unseen(written_by, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot()))))
             ) as seq
         ) seen on true

@@ -14,18 +14,8 @@ use uuid::Uuid;
 use super::event_rows::{Detail, EventRow, NewEvent, PlyRow};
 use crate::connection::DbError;
 
-/// A row of `event` with all that it holds.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct WholeRow {
-    pub(crate) at: OffsetDateTime,
-    pub(crate) seq: i32,
-    pub(crate) ply: Option<i32>,
-    pub(crate) seat: Option<i16>,
-    pub(crate) kind: String,
-    pub(crate) mv: Option<String>,
-    pub(crate) position: Option<String>,
-    pub(crate) detail: Option<Value>,
-}
+/// A row of `event` with its detail as it is stored.
+pub(crate) type WholeRow = EventRow<Value>;
 
 /// A row of a statement that reads `event` and `archived_log`: an event, or an archive with the events before the others.
 pub(crate) struct LogRow {
@@ -94,7 +84,7 @@ pub(crate) fn plies_from(id: Uuid, log: &[u8], from: i32, count: usize) -> Resul
     Ok(plies.iter().enumerate().filter(is_wanted).filter_map(ply).collect())
 }
 
-impl WholeRow {
+impl EventRow<Value> {
     pub(crate) fn into_event_row(self, id: Uuid) -> Result<EventRow, DbError> {
         let Self { at, seq, ply, seat, kind, mv, position, detail } = self;
         let detail = detail.map(serde_json::from_value).transpose().map_err(|error| inconsistent(id, error))?;

@@ -46,8 +46,9 @@ impl PlyRow {
     }
 }
 
-/// A row of `event`.
-pub(crate) struct EventRow {
+/// A row of `event`. Its detail is parsed, or as it is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct EventRow<D = Json<Detail>> {
     pub(crate) at: OffsetDateTime,
     pub(crate) seq: i32,
     pub(crate) ply: Option<i32>,
@@ -55,7 +56,7 @@ pub(crate) struct EventRow {
     pub(crate) kind: String,
     pub(crate) mv: Option<String>,
     pub(crate) position: Option<String>,
-    pub(crate) detail: Option<Json<Detail>>,
+    pub(crate) detail: Option<D>,
 }
 
 impl EventRow {

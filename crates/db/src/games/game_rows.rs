@@ -89,7 +89,13 @@ pub(crate) struct GameRow {
     pub(crate) history_from_seq: Option<i32>,
     /// The positions after the plies since then, including the last; null where they are not read.
     pub(crate) history: Option<Vec<String>>,
-    /// The archive of its log.
+    /// Of an archived game, its last two plies.
+    pub(crate) archived_at: Option<OffsetDateTime>,
+    pub(crate) archived_seat: Option<i16>,
+    pub(crate) archived_move: Option<String>,
+    pub(crate) archived_previous_at: Option<OffsetDateTime>,
+    pub(crate) archived_previous_position: Option<String>,
+    /// The archive of its log, where more of it is needed.
     pub(crate) archived: Option<Vec<u8>>,
 }
 
@@ -97,11 +103,25 @@ pub(crate) struct GameRow {
 pub(crate) const HISTORY_POSITIONS: usize = HISTORY_MAX + 1;
 
 impl GameRow {
-    /// Takes the plies from the archive, if there is one. Games are archived when they are over, so no ply is behind it.
+    /// Takes the plies from the archive, if there is one. Games are archived when they are over, so no ply is behind it. A game whose archive
+    /// cannot be read is shown without its last ply; its history is an error.
     pub(crate) fn with_archive(mut self, has_history: bool) -> Result<Self, DbError> {
+        if let Some(at) = self.archived_at.take() {
+            (self.last_at, self.last_seat, self.last_move) = (Some(at), self.archived_seat, self.archived_move.take());
+            self.last_position = Some(self.position.clone());
+            (self.previous_at, self.previous_position) =
+                (self.archived_previous_at, self.archived_previous_position.take());
+        }
         let Some(log) = self.archived.take() else { return Ok(self) };
         let history_from = self.history_from_seq.filter(|_| has_history);
-        let mut plies = archived::plies_from(self.id, &log, history_from.unwrap_or(i32::MAX), 2)?;
+        let mut plies = match archived::plies_from(self.id, &log, history_from.unwrap_or(i32::MAX), 2) {
+            Ok(plies) => plies,
+            Err(error) if history_from.is_none() => {
+                tracing::error!(game.id = %self.id, "a game is shown without its last ply: {error}");
+                return Ok(self);
+            }
+            Err(error) => return Err(error),
+        };
         if let Some(from) = history_from {
             let since = plies.iter().filter(|(seq, _)| *seq >= from).map(|(_, ply)| ply.position.clone());
             let mut since: Vec<_> = since.collect();

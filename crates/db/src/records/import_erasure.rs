@@ -7,13 +7,16 @@ use tracing::Instrument;
 use super::archive::amend_imports;
 use crate::connection::{DbError, statement};
 
+/// The most events of the games that one transaction erases: some hundred milliseconds' work. A single game may have more.
+const EVENTS_AT_ONCE: i64 = 5_000;
+
 /// Erases up to `limit` of the games that an erased player had imported. Private games are deleted with their logs. Others
 /// stay, with nameless players and without a link to the importer. Returns how many games were found.
 pub async fn erase_imports(pool: &PgPool, importer: PlayerId, limit: u32) -> Result<u64, DbError> {
     let mut transaction = pool.begin().await?;
     let chosen = sqlx::query!(
         r#"
-        select id, visibility = 'private' as "is_private!" from game
+        select id, version, visibility = 'private' as "is_private!" from game
         where invited_player_id = $1 and opponent = 'imported' order by id desc limit $2 for update
         "#,
         importer.0,
@@ -22,6 +25,12 @@ pub async fn erase_imports(pool: &PgPool, importer: PlayerId, limit: u32) -> Res
     .fetch_all(&mut *transaction)
     .instrument(statement("lock imported games"))
     .await?;
+    let mut events = 0;
+    let fits = chosen.into_iter().enumerate().take_while(|(n, game)| {
+        events += i64::from(game.version);
+        *n == 0 || events <= EVENTS_AT_ONCE
+    });
+    let chosen: Vec<_> = fits.map(|(_, game)| game).collect();
     // Those of private games are deleted below.
     let kept: Vec<_> = chosen.iter().filter(|game| !game.is_private).map(|game| game.id).collect();
     amend_imports(&mut transaction, &kept, None).await?;

@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
+use super::verify_archive::ArchiveColumns;
 use crate::{
     connection::{DbError, statement},
     games::{self, columns::column, fold::Fold},
@@ -52,9 +53,11 @@ pub async fn verify(pool: &PgPool, id: GameId) -> Result<Option<Verified>, DbErr
             }
             Err(error) => return Err(error),
         };
+        let archive = ArchiveColumns::read(pool, &[id.0]).await?.remove(&id.0);
         if let Some(of_columns) = of_columns(pool, &stored).await? {
             let mut flaws = audit(id, &log, Some(&stored));
             flaws.extend(of_columns);
+            flaws.extend(archive.into_iter().flat_map(|archive| archive.flaws(&log)));
             let (flaw, unreadable) = of_analysis(pool, &log, &stored).await?;
             flaws.extend(flaw);
             return Ok(Some(Verified { events, flaws, unreadable }));

@@ -1,4 +1,4 @@
-//! The verification of consecutive games: four statements for all of them, however many there are.
+//! The verification of consecutive games: five statements for all of them, however many there are.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,10 @@ use sqlx::{PgPool, types::Json};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::verify::{DerivedColumns, Verified, of_analysis, verify};
+use super::{
+    verify::{DerivedColumns, Verified, of_analysis, verify},
+    verify_archive::ArchiveColumns,
+};
 use crate::{
     connection::{DbError, statement},
     games::{
@@ -100,6 +103,7 @@ pub async fn verify_batch(pool: &PgPool, batch: &GameBatch) -> Result<VerifiedBa
 struct Read {
     games: HashMap<Uuid, games::SeatedGame>,
     logs: HashMap<Uuid, Vec<LogRow>>,
+    archives: HashMap<Uuid, ArchiveColumns>,
     columns: HashMap<Uuid, (i32, DerivedColumns)>,
 }
 
@@ -107,8 +111,10 @@ async fn read(pool: &PgPool, batch: &GameBatch) -> Result<Read, DbError> {
     let ids: Vec<_> = batch.games.iter().map(|game| game.0).collect();
     let games = games::find::load(pool, &ids, Histories::Loaded).await?;
     let logs = logs(pool, batch).await?;
+    let archives = ArchiveColumns::read(pool, &ids).await?;
     let columns = DerivedColumns::read(pool, &ids).await?;
-    Ok(Read { games: games.into_iter().map(|seated| (seated.game.id().0, seated)).collect(), logs, columns })
+    let games = games.into_iter().map(|seated| (seated.game.id().0, seated)).collect();
+    Ok(Read { games, logs, archives, columns })
 }
 
 /// All logs between the ends of the batch, in the order of the key.
@@ -164,7 +170,8 @@ impl Read {
             };
             match self.columns.remove(&id.0) {
                 Some((version, columns)) if u32::try_from(version) == Ok(seated.game.version()) => {
-                    let found = audited(pool, id, &log, &seated.game, &columns).await?;
+                    let archive = self.archives.remove(&id.0);
+                    let found = audited(pool, &log, &seated.game, &columns, archive.as_ref()).await?;
                     verified.games.push((id, found));
                 }
                 _ => alone.push(id),
@@ -176,13 +183,14 @@ impl Read {
 
 async fn audited(
     pool: &PgPool,
-    id: GameId,
     log: &[Event],
     stored: &mancala_domain::Game,
     columns: &DerivedColumns,
+    archive: Option<&ArchiveColumns>,
 ) -> Result<Verified, DbError> {
-    let mut flaws = audit(id, log, Some(stored));
+    let mut flaws = audit(stored.id(), log, Some(stored));
     flaws.extend(columns.flaws(stored));
+    flaws.extend(archive.into_iter().flat_map(|archive| archive.flaws(log)));
     let (flaw, unreadable) = of_analysis(pool, log, stored).await?;
     flaws.extend(flaw);
     Ok(Verified { events: log.len(), flaws, unreadable })

@@ -11,6 +11,9 @@ use crate::connection::DbError;
 /// A position, and a game that came to it.
 pub(super) type Entry = (i64, Uuid);
 
+/// No entry is before this one. The first chunk begins with it.
+pub(super) const LEAST: Entry = (i64::MIN, Uuid::nil());
+
 /// A position, and the number of a game that came to it.
 pub type Numbered = (i64, u32);
 
@@ -146,7 +149,7 @@ pub fn decode(base: i64, bytes: &[u8]) -> Option<Vec<Numbered>> {
         let quotient = reader.run(1)?;
         let rest = reader.take(u32::from(*rest_bits))?;
         let distance = quotient.checked_shl(u32::from(*rest_bits))? | rest;
-        position = position.wrapping_add(distance.cast_signed());
+        position = position.checked_add_unsigned(distance)?;
         let length = u32::try_from(reader.run(0)?).ok()?;
         // The first bit of the number of games ended the run.
         let games = 1_u64.checked_shl(length)? | reader.take(length)?;
@@ -276,5 +279,7 @@ mod tests {
         for length in 0..bytes.len() {
             assert_eq!(decode(0, &bytes[..length]), None, "{length}");
         }
+        // Its positions would be before its key.
+        assert_eq!(decode(i64::MAX, &encode(0, &[(7, 1)])), None);
     }
 }

@@ -11,7 +11,7 @@ use super::{
     chunk::{Chunk, Entry},
     position_column::position_column,
 };
-use crate::connection::{DbError, statement};
+use crate::connection::{DbError, begin_snapshot, statement};
 
 /// How many positions are looked up at once: at most as many chunks (4 MB).
 const AT_ONCE: usize = 2_000;
@@ -88,7 +88,8 @@ pub async fn newest(
     end_id: Uuid,
     limit: i64,
 ) -> Result<Vec<Uuid>, DbError> {
-    let (mut connection, position) = (pool.acquire().await?, position_column(position));
+    // One snapshot: numbers of games are given anew after deletions, and a reindex exchanges the tables.
+    let (mut connection, position) = (begin_snapshot(pool).await?, position_column(position));
     let rows = sqlx::query_scalar!(
         r#"
         select game_id from explored_game where position = $1 and game_id >= $2 and game_id < $3
@@ -109,6 +110,7 @@ pub async fn newest(
         packed.extend(found.into_iter().filter(|game| *game >= first_id && *game < end_id));
         before = next;
     }
+    connection.commit().await?;
     packed.extend(rows);
     Ok(packed.into_iter().rev().take(limit).collect())
 }

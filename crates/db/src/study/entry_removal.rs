@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use sqlx::PgConnection;
+use tokio::task::spawn_blocking;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::chunk::{Chunk, Entry, encode};
+use super::chunk::{Chunk, Entry, LEAST, encode};
 use crate::connection::{DbError, columns, statement};
 
 /// How many entries are looked up at once: in at most as many chunks (4 MB).
@@ -19,6 +20,14 @@ columns! {
         game_id: Uuid,
         entries: Vec<u8>,
     }
+}
+
+/// Chunks without their deleted entries.
+#[derive(Default)]
+struct Reduced {
+    chunks: Vec<ReducedChunk>,
+    /// Those that have no entry any more. The chunk before each begins where it did, and gets what comes there later. The first one stays.
+    emptied: Vec<Entry>,
 }
 
 /// The entries of some games, and the numbers of these.
@@ -37,9 +46,22 @@ impl Deleted {
         Self { entries: entries.collect(), games, found: HashSet::new() }
     }
 
-    /// A chunk without its deleted entries; `None` if it has none.
-    fn reduce(&mut self, chunk: Chunk) -> Option<ReducedChunk> {
-        let Chunk { key: (position, game_id), mut entries } = chunk;
+    /// Those of the chunks that have deleted entries, without them. One that cannot be read is logged and stays: the numbers of its deleted
+    /// games stand for no game any more.
+    fn reduce_all(&mut self, chunks: Vec<(Entry, Vec<u8>)>) -> Reduced {
+        let mut reduced = Reduced::default();
+        for (key, bytes) in chunks {
+            match Chunk::parse(key, &bytes) {
+                Ok(chunk) => self.reduce(chunk, &mut reduced),
+                Err(error) => tracing::error!("a chunk of the explorer keeps deleted games until a reindex: {error}"),
+            }
+        }
+        reduced
+    }
+
+    fn reduce(&mut self, chunk: Chunk, reduced: &mut Reduced) {
+        let Chunk { key, mut entries } = chunk;
+        let (position, game_id) = key;
         let before = entries.len();
         entries.retain(|entry| {
             let is_deleted = self.entries.contains(entry);
@@ -48,7 +70,11 @@ impl Deleted {
             }
             !is_deleted
         });
-        (entries.len() < before).then(|| ReducedChunk { position, game_id, entries: encode(position, &entries) })
+        if entries.is_empty() && before > 0 && key > LEAST {
+            reduced.emptied.push(key);
+        } else if entries.len() < before {
+            reduced.chunks.push(ReducedChunk { position, game_id, entries: encode(position, &entries) });
+        }
     }
 }
 
@@ -90,12 +116,28 @@ macro_rules! delete_packed {
             .fetch_all(&mut *$connection)
             .instrument(statement("select explored_chunk"))
             .await?;
-            let mut reduced = vec![];
-            for row in rows {
-                let chunk = Chunk::parse((row.position, row.game_id), &row.entries)?;
-                reduced.extend(deleted.reduce(chunk));
-            }
-            let reduced = ReducedChunks::of(reduced.into_iter());
+            let chunks: Vec<_> = rows.into_iter().map(|row| ((row.position, row.game_id), row.entries)).collect();
+            let reduce = move || {
+                let reduced = deleted.reduce_all(chunks);
+                (deleted, reduced)
+            };
+            // A request waits for it, on a thread that others share.
+            let reduced;
+            (deleted, reduced) = spawn_blocking(reduce).await.map_err(|_| DbError::silent())?;
+            let (positions, games): (Vec<_>, Vec<_>) = reduced.emptied.into_iter().unzip();
+            sqlx::query!(
+                "delete from "
+                    + $chunks
+                    + r#" chunk using unnest($1::bigint[], $2::uuid[]) as given (position, game_id)
+                where chunk.position = given.position and chunk.game_id = given.game_id
+                "#,
+                &positions,
+                &games,
+            )
+            .execute(&mut *$connection)
+            .instrument(statement("delete explored_chunk"))
+            .await?;
+            let reduced = ReducedChunks::of(reduced.chunks.into_iter());
             sqlx::query!(
                 "update "
                     + $chunks

@@ -8,7 +8,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{frequent, position_column::position_column, tallies::Tally};
-use crate::connection::{DbError, statement};
+use crate::connection::{DbError, begin_snapshot, statement};
 
 /// More than there are moves in any position, of either origin. It limits the rows if two positions have the same key.
 const MOVES_MAX: i64 = 128;
@@ -71,12 +71,14 @@ struct Row {
 
 /// The counts of a position; all zero if no game came to it. Those of a rare position are made here, from the logs of its few games.
 pub async fn find(pool: &PgPool, position: PositionKey, origin: Origin) -> Result<PositionStats, DbError> {
-    let mut connection = pool.acquire().await?;
+    // One snapshot: numbers of games are given anew after deletions, and a reindex exchanges the tables.
+    let mut connection = begin_snapshot(pool).await?;
     let is_imported = origin == Origin::Imported;
     let (mut rows, mut plies_read) = (frequent_rows(&mut connection, position_column(position)).await?, 0);
     if rows.is_empty() {
         (rows, plies_read) = rare_rows(&mut connection, position_column(position), is_imported).await?;
     }
+    connection.commit().await?;
     rows.retain(|row| row.is_imported == is_imported);
     Ok(PositionStats { plies_read, ..stats(position, rows)? })
 }

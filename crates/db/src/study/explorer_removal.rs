@@ -6,12 +6,7 @@ use sqlx::PgConnection;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{
-    entry_removal,
-    explored_games::{Counted, read},
-    explorer_index::lock,
-    tallies::Tallies,
-};
+use super::{entry_removal, explored_games::Counted, explorer_index::lock, frequent::read_counted, tallies::Tallies};
 use crate::connection::{DbError, statement};
 
 /// Takes games out of the queue, or out of the counts, in the transaction that deletes them. Call it before their rows
@@ -24,10 +19,8 @@ pub(crate) async fn remove(connection: &mut PgConnection, ids: &[Uuid]) -> Resul
         .await?;
     let queued: HashSet<Uuid> = queued.into_iter().collect();
     let settled: Vec<_> = ids.iter().copied().filter(|id| !queued.contains(id)).collect();
-    let mut games = vec![];
-    for game in read(connection, &settled).await? {
-        games.extend(Counted::of(game)?);
-    }
+    // One that cannot be read any more is deleted, and stays in the counts until a reindex.
+    let games = read_counted(connection, &settled).await?;
     // A game that ended before there was an explorer was never counted.
     let counted = entry_removal::delete(connection, games.iter().flat_map(Counted::entries).collect()).await?;
     let mut tallies = Tallies::default();

@@ -10,7 +10,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
-    chunk::{Chunk, Entry, Numbered, encode, fill},
+    chunk::{Chunk, Entry, LEAST, Numbered, encode, fill},
     entries::{games, number},
     explorer_index::{end, try_lock},
 };
@@ -19,9 +19,6 @@ use crate::connection::{DbError, columns, statement};
 /// How many rows one step packs, and into how many chunks at most: each gets eight of them on average, 3 % of what it has.
 const ROWS: u16 = 2_048;
 const CHUNKS: usize = 256;
-
-/// No entry is before this one. The first chunk begins with it.
-const LEAST: Entry = (i64::MIN, Uuid::nil());
 
 /// Where the next step begins: behind this entry.
 #[derive(Clone, Copy, Debug)]
@@ -46,15 +43,25 @@ impl Least {
     pub const USUAL: Self = Self { rows: ROWS, chunks: CHUNKS };
 }
 
-/// Packs some rows behind a place; returns the place behind them. `None` if there are too few yet, or if another process has the explorer's
-/// lock.
-pub async fn pack(pool: &PgPool, place: Place, least: Least) -> Result<Option<Place>, DbError> {
+/// What a step has come to.
+#[derive(Debug, Default)]
+pub struct Packed {
+    /// Behind the rows that were looked at; `None` if there are too few yet.
+    pub next: Option<Place>,
+    /// How many rows were packed.
+    pub rows: usize,
+    /// Chunks that cannot be read. They and the rows that belong in them stay as they are, until a reindex.
+    pub damaged: Vec<DbError>,
+}
+
+/// Packs some rows behind a place. `None` if another process has the explorer's lock.
+pub async fn pack(pool: &PgPool, place: Place, least: Least) -> Result<Option<Packed>, DbError> {
     let mut transaction = pool.begin().await?;
     let packed = pack_next(&mut transaction, place, least).await;
     end(transaction, packed).await
 }
 
-async fn pack_next(connection: &mut PgConnection, place: Place, least: Least) -> Result<Option<Place>, DbError> {
+async fn pack_next(connection: &mut PgConnection, place: Place, least: Least) -> Result<Option<Packed>, DbError> {
     if !try_lock(connection).await? {
         return Ok(None);
     }
@@ -62,10 +69,18 @@ async fn pack_next(connection: &mut PgConnection, place: Place, least: Least) ->
     if rows.len() < usize::from(least.rows) && place.0 > LEAST {
         rows = next_rows(connection, LEAST).await?;
     }
-    let Some(last) = rows.last().copied().filter(|_| rows.len() >= usize::from(least.rows)) else { return Ok(None) };
-    let chunks = chunks_of(connection, &rows).await?;
+    let Some(last) = rows.last().copied().filter(|_| rows.len() >= usize::from(least.rows)) else {
+        return Ok(Some(Packed::default()));
+    };
+    let (chunks, damaged) = chunks_of(connection, &rows).await?;
     if chunks.len() > least.chunks {
-        return Ok(None);
+        return Ok(Some(Packed::default()));
+    }
+    let (damaged, errors): (Vec<Range>, Vec<DbError>) = damaged.into_iter().unzip();
+    rows.retain(|row| !damaged.iter().any(|range| range.contains(*row)));
+    let packed = Packed { next: Some(Place(last)), rows: rows.len(), damaged: errors };
+    if rows.is_empty() {
+        return Ok(Some(packed));
     }
     let numbers = numbers(connection, &rows).await?;
     let segments = segments(chunks, &rows, &numbers);
@@ -76,7 +91,7 @@ async fn pack_next(connection: &mut PgConnection, place: Place, least: Least) ->
     }
     replace(connection, &segments, written).await?;
     delete_rows(connection, &rows).await?;
-    Ok(Some(Place(last)))
+    Ok(Some(packed))
 }
 
 async fn next_rows(connection: &mut PgConnection, after: Entry) -> Result<Vec<Entry>, DbError> {
@@ -101,8 +116,24 @@ struct Placed {
     next: Option<Entry>,
 }
 
-/// The chunks in which entries belong, in order. There are none before the first packing, and otherwise one for each entry.
-async fn chunks_of(connection: &mut PgConnection, rows: &[Entry]) -> Result<Vec<Placed>, DbError> {
+/// Where the entries of a chunk are: from its key to before the next one's.
+struct Range {
+    key: Entry,
+    next: Option<Entry>,
+}
+
+impl Range {
+    fn contains(&self, entry: Entry) -> bool {
+        self.key <= entry && self.next.is_none_or(|next| entry < next)
+    }
+}
+
+/// The chunks in which entries belong, in order; and those of them that cannot be read. There are none before the first packing, and otherwise
+/// one for each entry.
+async fn chunks_of(
+    connection: &mut PgConnection,
+    rows: &[Entry],
+) -> Result<(Vec<Placed>, Vec<(Range, DbError)>), DbError> {
     let (positions, games): (Vec<_>, Vec<_>) = rows.iter().copied().unzip();
     let rows = sqlx::query!(
         r#"
@@ -130,11 +161,15 @@ async fn chunks_of(connection: &mut PgConnection, rows: &[Entry]) -> Result<Vec<
     .fetch_all(connection)
     .instrument(statement("select explored_chunk"))
     .await?;
-    let placed = rows.into_iter().map(|row| {
-        let chunk = Chunk::parse((row.position, row.game_id), &row.entries)?;
-        Ok(Placed { chunk, next: row.next_position.zip(row.next_game_id) })
-    });
-    placed.collect()
+    let (mut placed, mut damaged) = (vec![], vec![]);
+    for row in rows {
+        let (key, next) = ((row.position, row.game_id), row.next_position.zip(row.next_game_id));
+        match Chunk::parse(key, &row.entries) {
+            Ok(chunk) => placed.push(Placed { chunk, next }),
+            Err(error) => damaged.push((Range { key, next }, error)),
+        }
+    }
+    Ok((placed, damaged))
 }
 
 /// The numbers of the rows' games. A game that the release before has counted gets one.

@@ -7,7 +7,7 @@ use tokio::task::spawn_blocking;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{folding::fold, logs};
+use super::folding::fold;
 use crate::{
     connection::{DbError, statement},
     games::archived::whole_rows,
@@ -16,8 +16,8 @@ use crate::{
 /// The key of the importer in the detail of the first event.
 const IMPORTER: &str = "invited_player_id";
 
-/// How many archives are held in memory at once.
-const GAMES_AT_ONCE: usize = 50;
+/// How many events are held in memory at once: some megabytes, and a hundred milliseconds' work.
+const EVENTS_AT_ONCE: i32 = 10_000;
 
 /// Names another importer, or none, in the archived logs of games whose rows the caller has locked. The rows of `event` and `game`
 /// are left to the caller.
@@ -26,10 +26,12 @@ pub(crate) async fn amend_imports(
     games: &[Uuid],
     importer: Option<PlayerId>,
 ) -> Result<(), DbError> {
-    for ids in games.chunks(GAMES_AT_ONCE) {
-        let logs = logs::read(connection, ids).await?;
-        let archives = logs.into_iter().filter_map(|(id, log)| Some((id, log.archive?)));
-        let archives: Vec<_> = archives.collect();
+    for ids in in_batches(connection, games).await? {
+        let archives = sqlx::query!("select game_id, log from archived_log where game_id = any($1)", &ids)
+            .fetch_all(&mut *connection)
+            .instrument(statement("select archived_log"))
+            .await?;
+        let archives: Vec<_> = archives.into_iter().map(|row| (row.game_id, row.log)).collect();
         // Other tasks share the caller's thread.
         let amended = spawn_blocking(move || amend_all(archives, importer)).await.map_err(|_| DbError::silent())?;
         let (amended, archives): (Vec<_>, Vec<_>) = amended.into_iter().unzip();
@@ -47,6 +49,31 @@ pub(crate) async fn amend_imports(
         .await?;
     }
     Ok(())
+}
+
+/// Those of the games that have archives, in batches.
+async fn in_batches(connection: &mut PgConnection, games: &[Uuid]) -> Result<Vec<Vec<Uuid>>, DbError> {
+    let rows = sqlx::query!("select game_id, events from archived_log where game_id = any($1) order by game_id", games)
+        .fetch_all(connection)
+        .instrument(statement("select archived_log"))
+        .await?;
+    Ok(batches(rows.into_iter().map(|row| (row.game_id, row.events))))
+}
+
+/// Games with their numbers of events, as many at once as have `EVENTS_AT_ONCE`, or one.
+fn batches(games: impl Iterator<Item = (Uuid, i32)>) -> Vec<Vec<Uuid>> {
+    let (mut batches, mut events) = (Vec::<Vec<Uuid>>::new(), 0_i32);
+    for (game, of_game) in games {
+        events = events.saturating_add(of_game);
+        match batches.last_mut() {
+            Some(batch) if events <= EVENTS_AT_ONCE => batch.push(game),
+            _ => {
+                events = of_game;
+                batches.push(vec![game]);
+            }
+        }
+    }
+    batches
 }
 
 /// The archives with another importer. One that cannot be read is logged and stays: its game's row names the importer no more.
@@ -70,4 +97,20 @@ fn amend(id: Uuid, archive: &[u8], importer: Option<PlayerId>) -> Result<Vec<u8>
         }
     }
     fold(id, &rows).map_err(|error| DbError::inconsistent("archived_log", "log", id, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_has_few_long_games_or_many_short_ones() {
+        let lengths = |games: &[i32]| {
+            let games = games.iter().map(|events| (Uuid::nil(), *events));
+            batches(games).iter().map(Vec::len).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(&[50; 300]), [200, 100]);
+        assert_eq!(lengths(&[6_000, 4_000, 1, 30_000, i32::MAX, 2]), [2, 1, 1, 1, 1]);
+        assert_eq!(lengths(&[]), [0; 0]);
+    }
 }

@@ -1,6 +1,9 @@
 //! Storing archives in the place of the rows that they are made of.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use mancala_domain::GameId;
 use sqlx::{PgConnection, PgPool};
@@ -14,7 +17,10 @@ use super::{
     logs::{self, Log},
     marking::raise_mark,
 };
-use crate::connection::{DbError, columns, statement};
+use crate::{
+    connection::{DbError, columns, statement},
+    games::event_rows::MOVED,
+};
 
 /// After this a game whose log cannot be archived is tried again, in case it was repaired or the release is a newer one.
 const PUT_OFF_FOR: Duration = Duration::DAY;
@@ -97,7 +103,7 @@ async fn archive_locked(
     let locked = locked.into_iter().map(|row| (row.id, row.version)).collect();
     // Other tasks share the caller's thread.
     let folded = spawn_blocking(move || fold_all(locked, logs)).await.map_err(|_| DbError::silent())?;
-    let (archives, put_off) = folded?;
+    let (archives, put_off) = folded;
     let games = u32::try_from(archives.len()).unwrap_or(u32::MAX);
     if !archives.is_empty() {
         raise_mark(connection).await?;
@@ -112,20 +118,39 @@ async fn archive_locked(
 /// The archives of logs, and the games whose logs cannot be archived.
 type Folded = (Vec<Archive>, Vec<(GameId, String)>);
 
-fn fold_all(games: Vec<(Uuid, i32)>, mut logs: BTreeMap<Uuid, Log>) -> Result<Folded, DbError> {
+fn fold_all(games: Vec<(Uuid, i32)>, mut logs: BTreeMap<Uuid, Log>) -> Folded {
     let (mut archives, mut put_off) = (vec![], vec![]);
     for (game_id, version) in games {
         let Some(log) = logs.remove(&game_id).filter(|log| !log.later.is_empty()) else { continue };
-        let Some(last_at) = log.later.last().map(|row| row.at) else { continue };
-        let rows = log.rows(game_id)?;
-        let is_whole = i32::try_from(rows.len()) == Ok(version);
-        let folded = if is_whole { fold(game_id, &rows) } else { Err("its log and its version differ".to_owned()) };
-        match folded {
-            Ok(log) => archives.push(Archive { game_id, last_at, events: version, log }),
+        // A panic would fail the whole batch, and again and again.
+        let folded = catch_unwind(AssertUnwindSafe(|| fold_log(game_id, version, &log)));
+        match folded.unwrap_or_else(|_| Err("the archive panicked".to_owned())) {
+            Ok(archive) => archives.push(archive),
             Err(reason) => put_off.push((GameId(game_id), reason)),
         }
     }
-    Ok((archives, put_off))
+    (archives, put_off)
+}
+
+fn fold_log(game_id: Uuid, version: i32, log: &Log) -> Result<Archive, String> {
+    let rows = log.rows(game_id).map_err(|error| error.to_string())?;
+    if i32::try_from(rows.len()) != Ok(version) {
+        return Err("its log and its version differ".to_owned());
+    }
+    let last_at = rows.last().ok_or("its log is empty")?.at;
+    let mut plies = rows.iter().rev().filter(|row| row.kind == MOVED);
+    let (ply, previous) = (plies.next(), plies.next());
+    Ok(Archive {
+        game_id,
+        last_at,
+        events: version,
+        log: fold(game_id, &rows)?,
+        ply_at: ply.map(|ply| ply.at),
+        ply_seat: ply.and_then(|ply| ply.seat),
+        ply_move: ply.and_then(|ply| ply.mv.clone()),
+        previous_at: previous.map(|previous| previous.at),
+        previous_position: previous.and_then(|previous| previous.position.clone()),
+    })
 }
 
 columns! {
@@ -135,6 +160,11 @@ columns! {
         last_at: OffsetDateTime,
         events: i32,
         log: Vec<u8>,
+        ply_at: Option<OffsetDateTime>,
+        ply_seat: Option<i16>,
+        ply_move: Option<String>,
+        previous_at: Option<OffsetDateTime>,
+        previous_position: Option<String>,
     }
 }
 
@@ -143,22 +173,35 @@ async fn store(connection: &mut PgConnection, archives: Vec<Archive>) -> Result<
     let given = Archives::of(archives.into_iter());
     sqlx::query!(
         r#"
-        insert into archived_log (game_id, last_at, written_by, events, log)
-        select given.game_id, last_at, written_by, events, log
+        insert into archived_log (
+            game_id, last_at, written_by, events, log, ply_at, ply_seat, ply_move, previous_at, previous_position, history
+        )
+        select given.game_id, last_at, written_by, events, log, ply_at, ply_seat, ply_move, previous_at, previous_position,
+            -- The default, for all rows at once.
+            (select present_history())
         from (
             select unnest($1::uuid[]) as game_id, unnest($2::timestamptz[]) as last_at, unnest($3::integer[]) as events,
-                unnest($4::bytea[]) as log
+                unnest($4::bytea[]) as log, unnest($5::timestamptz[]) as ply_at, unnest($6::smallint[]) as ply_seat,
+                unnest($7::text[]) as ply_move, unnest($8::timestamptz[]) as previous_at,
+                unnest($9::text[]) as previous_position
         ) given
         cross join lateral (
             select xmin as written_by from event where event.game_id = given.game_id order by seq desc limit 1
         ) last
         on conflict (game_id) do update set last_at = excluded.last_at, written_by = excluded.written_by,
-            events = excluded.events, log = excluded.log
+            history = excluded.history, events = excluded.events, log = excluded.log, ply_at = excluded.ply_at,
+            ply_seat = excluded.ply_seat, ply_move = excluded.ply_move, previous_at = excluded.previous_at,
+            previous_position = excluded.previous_position
         "#,
         &given.game_id,
         &given.last_at,
         &given.events,
         &given.log,
+        &given.ply_at as &[Option<OffsetDateTime>],
+        &given.ply_seat as &[Option<i16>],
+        &given.ply_move as &[Option<String>],
+        &given.previous_at as &[Option<OffsetDateTime>],
+        &given.previous_position as &[Option<String>],
     )
     .execute(&mut *connection)
     .instrument(statement("insert archived_log"))

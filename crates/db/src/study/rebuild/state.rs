@@ -15,6 +15,7 @@ use crate::{
 /// Steps as their column holds them.
 pub(super) const READING: &str = "reading";
 pub(super) const LOADING: &str = "loading";
+pub(super) const LOADED: &str = "loaded";
 pub(super) const SWAPPED: &str = "swapped";
 
 /// A server's user may have rights on the explorer by a grant: the tables that take its place get the same.
@@ -55,6 +56,8 @@ pub struct Rebuild {
     pub last: Option<GameId>,
     /// Whether all games are read.
     pub is_read: bool,
+    /// Whether they are all loaded. Deleted games were taken out of the new tables since then, so nothing is to be loaded again.
+    pub is_loaded: bool,
 }
 
 /// Begins a rebuild. One that is under way is forgotten, and its process stops.
@@ -79,7 +82,7 @@ pub async fn begin(pool: &PgPool) -> Result<Rebuild, DbError> {
     sqlx::raw_sql(COPY_GRANTS).execute(&mut *transaction).instrument(statement("grant explored_move_next")).await?;
     let games = count_games(&mut transaction).await?;
     transaction.commit().await?;
-    Ok(Rebuild { token, games, read: 0, batches: 0, last: None, is_read: false })
+    Ok(Rebuild { token, games, read: 0, batches: 0, last: None, is_read: false, is_loaded: false })
 }
 
 /// Takes over a rebuild that was interrupted; `None` if there is none. Its former process stops, if it still runs.
@@ -112,7 +115,8 @@ pub async fn take_over(pool: &PgPool) -> Result<Option<Rebuild>, DbError> {
         read: u64::try_from(read).unwrap_or_default(),
         batches: row.batches,
         last: row.last_game_id.map(GameId),
-        is_read: row.step == LOADING,
+        is_read: [LOADING, LOADED].contains(&row.step.as_str()),
+        is_loaded: row.step == LOADED,
     }))
 }
 

@@ -9,7 +9,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
-    state::{Rebuild, SWAPPED, empty, hold},
+    state::{LOADED, Rebuild, SWAPPED, empty, hold},
     visits::{Visit, game, is_first, position, rows as rows_of},
 };
 use crate::{
@@ -36,35 +36,41 @@ const KEEP_VACUUM_AWAY: &str = "
     lock table explored_move_next, explored_game_next, explored_chunk_next, explored_number_next, explorer_rebuild_game,
         explorer_rebuild_visits in access exclusive mode";
 
-/// The names of the tables and their keys change places.
-const RENAME: &str = "
-    alter table explored_move rename to explored_move_before;
-    alter table explored_move_next rename to explored_move;
-    alter table explored_move_before rename to explored_move_next;
-    alter table explored_move_next rename constraint explored_move_pkey to explored_move_before_pkey;
-    alter table explored_move rename constraint explored_move_next_pkey to explored_move_pkey;
-    alter table explored_move_next rename constraint explored_move_before_pkey to explored_move_next_pkey;
-    alter table explored_game rename to explored_game_before;
-    alter table explored_game_next rename to explored_game;
-    alter table explored_game_before rename to explored_game_next;
-    alter table explored_game_next rename constraint explored_game_pkey to explored_game_before_pkey;
-    alter table explored_game rename constraint explored_game_next_pkey to explored_game_pkey;
-    alter table explored_game_next rename constraint explored_game_before_pkey to explored_game_next_pkey;
-    alter table explored_chunk rename to explored_chunk_before;
-    alter table explored_chunk_next rename to explored_chunk;
-    alter table explored_chunk_before rename to explored_chunk_next;
-    alter table explored_chunk_next rename constraint explored_chunk_pkey to explored_chunk_before_pkey;
-    alter table explored_chunk rename constraint explored_chunk_next_pkey to explored_chunk_pkey;
-    alter table explored_chunk_next rename constraint explored_chunk_before_pkey to explored_chunk_next_pkey;
-    alter table explored_number rename to explored_number_before;
-    alter table explored_number_next rename to explored_number;
-    alter table explored_number_before rename to explored_number_next;
-    alter table explored_number_next rename constraint explored_number_pkey to explored_number_before_pkey;
-    alter table explored_number rename constraint explored_number_next_pkey to explored_number_pkey;
-    alter table explored_number_next rename constraint explored_number_before_pkey to explored_number_next_pkey;
-    alter index explored_number_game_idx rename to explored_number_before_game_idx;
-    alter index explored_number_next_game_idx rename to explored_number_game_idx;
-    alter index explored_number_before_game_idx rename to explored_number_next_game_idx";
+/// The names of a table and of its key change places with those of its `_next`.
+macro_rules! exchange {
+    ($table:literal) => {
+        concat!(
+            exchange!("table ", $table, ""),
+            concat!("alter table ", $table, "_next rename constraint ", $table, "_pkey to ", $table, "_before_pkey;"),
+            concat!("alter table ", $table, " rename constraint ", $table, "_next_pkey to ", $table, "_pkey;"),
+            concat!(
+                "alter table ",
+                $table,
+                "_next rename constraint ",
+                $table,
+                "_before_pkey to ",
+                $table,
+                "_next_pkey;"
+            ),
+        )
+    };
+    ($kind:literal, $table:literal, $suffix:literal) => {
+        concat!(
+            concat!("alter ", $kind, $table, $suffix, " rename to ", $table, "_before", $suffix, ";"),
+            concat!("alter ", $kind, $table, "_next", $suffix, " rename to ", $table, $suffix, ";"),
+            concat!("alter ", $kind, $table, "_before", $suffix, " rename to ", $table, "_next", $suffix, ";"),
+        )
+    };
+}
+
+/// All change places.
+const RENAME: &str = concat!(
+    exchange!("explored_move"),
+    exchange!("explored_game"),
+    exchange!("explored_chunk"),
+    exchange!("explored_number"),
+    exchange!("index ", "explored_number", "_game_idx"),
+);
 
 /// Without it the first queries would be planned as for empty tables.
 const ANALYZE: &str = "analyze explored_move_next, explored_chunk_next, explored_number_next, explorer_rebuild_game";
@@ -95,6 +101,11 @@ pub async fn prepare(pool: &PgPool, rebuild: &Rebuild) -> Result<Option<()>, DbE
     }
     sqlx::raw_sql(ANALYZE).execute(&mut *transaction).instrument(statement("analyze explored_move_next")).await?;
     remove_deleted(&mut transaction).await?;
+    // The visits of the deleted games are still stored. Loading again would count them.
+    sqlx::query!("update explorer_rebuild set step = $1 where token = $2", LOADED, rebuild.token)
+        .execute(&mut *transaction)
+        .instrument(statement("update explorer_rebuild"))
+        .await?;
     transaction.commit().await?;
     Ok(Some(()))
 }
