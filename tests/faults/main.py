@@ -22,6 +22,7 @@ import sys
 
 import faults_database  # noqa: F401  (registers its faults)
 import faults_network  # noqa: F401
+import faults_patroni  # noqa: F401
 import faults_pooler  # noqa: F401
 import faults_process  # noqa: F401
 import faults_update  # noqa: F401
