@@ -40,6 +40,12 @@ def missing():
     return ", ".join(words + ([] if glob.glob("/usr/lib/postgresql/*/bin") else ["no PostgreSQL (Debian: postgresql)"]))
 
 
+def driver():
+    """How Patroni speaks to etcd. Before 3.0.4 `etcd3` takes the lease back from the next primary when a frozen one wakes up."""
+    said = subprocess.run(["patroni", "--version"], capture_output=True, text=True, check=True, env={"PATH": PATH}).stdout
+    return "ETCD3" if tuple(int(word) for word in said.split()[-1].split(".")[:3]) >= (3, 0, 4) else "ETCD"
+
+
 def unprivileged():
     """PostgreSQL refuses root: all processes run as the user postgres then."""
     if os.geteuid() != 0:
@@ -54,7 +60,7 @@ class Trial:
     def __init__(self, folder, ports=None, etcd_seen=None):
         self.folder, self.ports, self.etcd_seen = folder, PORTS | (ports or {}), etcd_seen
         self.bin = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))[-1]
-        self.processes = {}
+        self.processes, self.driver = {}, driver()
         if unprivileged():
             shutil.chown(folder, "postgres", "postgres")
 
@@ -79,8 +85,10 @@ class Trial:
             return f"http://127.0.0.1:{self.ports[name]}"
 
         cluster = ",".join(f"etcd{each}={url(f'PEER{each}')}" for each in NODES)
+        # Patroni's driver for version 2 of etcd's interface needs it.
+        old = ["--enable-v2"] if self.driver == "ETCD" else []
         self.run(f"etcd{number}", [
-            "etcd", "--name", f"etcd{number}", "--data-dir", os.path.join(self.folder, f"etcd{number}"), "--initial-cluster", cluster,
+            "etcd", *old, "--name", f"etcd{number}", "--data-dir", os.path.join(self.folder, f"etcd{number}"), "--initial-cluster", cluster,
             "--listen-client-urls", url(f"ETCD{number}"), "--advertise-client-urls", url(f"ETCD{number}"),
             "--listen-peer-urls", url(f"PEER{number}"), "--initial-advertise-peer-urls", url(f"PEER{number}")])
 
@@ -94,7 +102,7 @@ class Trial:
             "PATRONI_POSTGRESQL_DATA_DIR": self.data(number), "PATRONI_POSTGRESQL_BIN_DIR": self.bin,
             "PATRONI_POSTGRESQL_PGPASS": os.path.join(self.folder, f"pgpass{number}"),
             # Patroni asks etcd for its members and their addresses, unless it is told to keep to these.
-            "PATRONI_ETCD3_HOSTS": ",".join(f"127.0.0.1:{port}" for port in seen), "PATRONI_ETCD3_USE_PROXIES": "true"})
+            f"PATRONI_{self.driver}_HOSTS": ",".join(f"127.0.0.1:{port}" for port in seen), f"PATRONI_{self.driver}_USE_PROXIES": "true"})
 
     def run(self, name, command, variables=None):
         environment = {"PATH": PATH, "HOME": self.folder, "LC_ALL": "C.UTF-8"} | (variables or {})
@@ -134,7 +142,7 @@ class Trial:
     def patronictl(self, *arguments):
         hosts = ",".join(f"127.0.0.1:{self.ports[f'ETCD{number}']}" for number in NODES)
         return subprocess.run(["patronictl", "-c", CONFIGURATION, *arguments], capture_output=True, text=True, timeout=60, check=False,
-                              env={"PATH": PATH, "LC_ALL": "C.UTF-8", "HOME": self.folder, "PATRONI_ETCD3_HOSTS": hosts})
+                              env={"PATH": PATH, "LC_ALL": "C.UTF-8", "HOME": self.folder, f"PATRONI_{self.driver}_HOSTS": hosts})
 
     def sql(self, statement, port="PRIMARY", database="postgres"):
         """What a statement of the superuser answers, by default at the primary."""
@@ -229,7 +237,7 @@ def main():
             start_servers(trial, given.server)
             print(f"API        http://127.0.0.1:{trial.ports['API']}")
         print(f"primary    {trial.url()}\nstandby    {trial.url('STANDBY')}\nlogs       {folder}", flush=True)
-        print(f"nodes      patronictl -c {CONFIGURATION} list", flush=True)
+        print(f"nodes      PATRONI_{trial.driver}_HOSTS=127.0.0.1:{trial.ports['ETCD1']} patronictl -c {CONFIGURATION} list", flush=True)
         signal.pause()
     except KeyboardInterrupt:
         print("ending")

@@ -65,10 +65,7 @@ class Nodes:
         for number in patroni.NODES:
             self.relays.append(await Proxy(ports[f"ETCD{number}"]).start())
             run.undo.append(self.relays[-1].stop)
-        folder = os.path.join(run.folder, "patroni")
-        os.mkdir(folder)
-        os.chmod(run.folder, 0o755)
-        self.trial = patroni.Trial(folder, ports, [relay.port for relay in self.relays])
+        self.trial = patroni.Trial(run.folder, ports, [relay.port for relay in self.relays])
         run.undo.append(self.trial.stop)
         await asyncio.to_thread(self.trial.start, (SHORT if IS_SHORT else {}) | settings)
         await self.start_servers()
@@ -102,8 +99,12 @@ class Nodes:
         await wait(lambda: any(self.trial.rest(each, "/primary") for each in patroni.NODES if each != former), "no new primary", OUTAGE_S)
 
     async def whole(self):
-        """Waits until all nodes are in their places again."""
-        await wait(lambda: len(self.trial.standbys()) == 2 and self.trial.standbys("sync_standby"), "the node does not come back", 60)
+        """Waits until all nodes are in their places again, as each of them says itself."""
+        def is_whole():
+            places = [sum(self.trial.rest(each, path) is not None for each in patroni.NODES) for path in ("/primary", "/replica", "/sync")]
+            return places == [1, 2, 1]
+
+        await wait(is_whole, "the node does not come back", 60)
 
     async def standby_reads(self):
         """How many reads the standby and the primary have answered for the second server."""
