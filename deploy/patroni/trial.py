@@ -71,10 +71,10 @@ class Trial:
         for number in NODES:
             self.wait(lambda: "3." in str((get(self.ports[f"ETCD{number}"], "/version") or {}).get("etcdcluster")), "no etcd")
             self.start_node(number)
-        self.wait(lambda: len(self.standbys()) == 2, "no two standbys")
+        self.wait(lambda: len(self.nodes("replica")) == 2, "no two standbys")
         if settings:
             self.configure(**settings)
-        self.wait(lambda: self.standbys("sync_standby"), "no synchronous standby")
+        self.wait(lambda: self.nodes("sync"), "no synchronous standby")
         variables = {f"{name}_PORT": str(port) for name, port in self.ports.items()}
         self.run("haproxy", ["haproxy", "-db", "-f", os.path.join(HERE, "haproxy.cfg")], variables)
         self.sql("create role mancala login password 'change-me-4'")
@@ -124,20 +124,13 @@ class Trial:
     def rest(self, number, path, *arguments):
         return get(self.ports[f"REST{number}"], path, *arguments)
 
-    def standbys(self, role=None):
-        """The nodes whose PostgreSQL follows the primary; of one role (`replica`, `sync_standby`), or of all."""
-        cluster = next(filter(None, (self.rest(number, "/cluster") for number in NODES)), {"members": []})
-        return [int(member["name"][2:]) for member in cluster["members"]
-                if member["state"] in ("running", "streaming") and member["role"] != "leader" and role in (None, member["role"])]
-
-    def primary(self):
-        """The node that Patroni itself calls the primary."""
-        found = [number for number in NODES if self.rest(number, "/primary")]
-        return found[0] if found else None
+    def nodes(self, role):
+        """The nodes that say they are `primary`, `replica` or `sync` (the synchronous standby): what haproxy asks them, too."""
+        return [number for number in NODES if self.rest(number, f"/{role}") is not None]
 
     def configure(self, **settings):
         """Changes settings of the cluster, as patronictl edit-config does."""
-        assert self.rest(self.primary(), "/config", settings, "PATCH"), "the settings are not taken"
+        assert self.rest(self.nodes("primary")[0], "/config", settings, "PATCH"), "the settings are not taken"
 
     def patronictl(self, *arguments):
         hosts = ",".join(f"127.0.0.1:{self.ports[f'ETCD{number}']}" for number in NODES)

@@ -31,7 +31,11 @@ IS_SHORT = os.environ.get("PATRONI_TIMES") != "production"
 TTL_S = SHORT["ttl"] if IS_SHORT else 30
 # How long moves may fail: the lease of the primary, a round of Patroni, the promotion, and what haproxy and the servers need to see it.
 OUTAGE_S = TTL_S + 20
+# How long a node may need to find its place again: to end, to be wound back, to start, and to be named synchronous.
+BACK_S = 60 if IS_SHORT else 120
 PLAY_S = 5
+# How long the next standby may take to know its timeline by itself.
+WAIT_S = 15
 # Failures with less than this between them are one outage.
 PAUSE_S = 3
 
@@ -91,20 +95,21 @@ class Nodes:
             listen = f"127.0.0.1:{self.ports[f'SERVER_{name}'] if name else 0}"
             await self.run.server(address, listen=listen, variables={"TRUSTED_PROXIES": "127.0.0.0/8"} | variables)
 
-    async def primary(self):
-        return await asyncio.to_thread(self.trial.primary)
+    async def node(self, role):
+        """The node in a role: `primary` or `sync`."""
+        await wait(lambda: self.trial.nodes(role), f"no {role}", OUTAGE_S)
+        return self.trial.nodes(role)[0]
 
     async def new_primary(self, former):
         """Waits until another node is the primary."""
-        await wait(lambda: any(self.trial.rest(each, "/primary") for each in patroni.NODES if each != former), "no new primary", OUTAGE_S)
+        await wait(lambda: self.trial.nodes("primary") not in ([], [former]), "no new primary", OUTAGE_S)
 
     async def whole(self):
         """Waits until all nodes are in their places again, as each of them says itself."""
         def is_whole():
-            places = [sum(self.trial.rest(each, path) is not None for each in patroni.NODES) for path in ("/primary", "/replica", "/sync")]
-            return places == [1, 2, 1]
+            return [len(self.trial.nodes(role)) for role in ("primary", "replica", "sync")] == [1, 2, 1]
 
-        await wait(is_whole, "the node does not come back", 60)
+        await wait(is_whole, "the node does not come back", BACK_S)
 
     async def standby_reads(self):
         """How many reads the standby and the primary have answered for the second server."""
@@ -165,7 +170,7 @@ def longest_gap(ledger, since):
 async def patroni_kill(run):
     """Patroni: kill -9 of the primary's node (PostgreSQL and Patroni); it comes back later, and is wound back."""
     nodes = await Nodes(run).start()
-    former, trial = await nodes.primary(), nodes.trial
+    former, trial = await nodes.node("primary"), nodes.trial
     run.begin()
     trial.processes[f"patroni{former}"].kill()
     patroni.signal_family(trial.postmaster(former), signal.SIGKILL)
@@ -181,11 +186,11 @@ async def patroni_standby_kill(run):
     """Patroni: kill -9 of the synchronous standby's node: moves wait until Patroni names another one; the node comes back later."""
     nodes = await Nodes(run).start()
     trial = nodes.trial
-    standby = trial.standbys("sync_standby")[0]
+    standby = await nodes.node("sync")
     run.begin()
     trial.processes[f"patroni{standby}"].kill()
     patroni.signal_family(trial.postmaster(standby), signal.SIGKILL)
-    await wait(lambda: trial.standbys("sync_standby") not in ([], [standby]), "no other synchronous standby", OUTAGE_S)
+    await wait(lambda: trial.nodes("sync") not in ([], [standby]), "no other synchronous standby", OUTAGE_S)
     await nodes.served()
     trial.start_node(standby)
     await nodes.whole()
@@ -196,7 +201,7 @@ async def patroni_standby_kill(run):
 async def patroni_freeze(run):
     """Patroni: SIGSTOP of the primary's node; PostgreSQL wakes up before its Patroni, and must acknowledge nothing."""
     nodes = await Nodes(run).start()
-    former, trial = await nodes.primary(), nodes.trial
+    former, trial = await nodes.node("primary"), nodes.trial
     trial.sql("create table probe (id int)")
     postmaster, process = trial.postmaster(former), trial.processes[f"patroni{former}"]
     run.begin()
@@ -233,10 +238,25 @@ async def cut_off(nodes, number):
 
 
 @fault(is_unready=True)
+async def patroni_freeze_postgres(run):
+    """Patroni: SIGSTOP of the primary's PostgreSQL alone, while its Patroni runs."""
+    nodes = await Nodes(run).start()
+    former, trial = await nodes.node("primary"), nodes.trial
+    postmaster = trial.postmaster(former)
+    run.begin()
+    patroni.signal_family(postmaster, signal.SIGSTOP)
+    await nodes.new_primary(former)
+    await nodes.served()
+    patroni.signal_family(postmaster, signal.SIGCONT)
+    await nodes.whole()
+    nodes.close()
+
+
+@fault(is_unready=True)
 async def patroni_cut_off(run):
     """Patroni without failsafe_mode: the primary's node is cut off from etcd, gives up, and another one takes over."""
     nodes = await Nodes(run).start(failsafe_mode=False)
-    former = await nodes.primary()
+    former = await nodes.node("primary")
     run.begin()
     relay = await cut_off(nodes, former)
     await nodes.new_primary(former)
@@ -250,13 +270,13 @@ async def patroni_cut_off(run):
 async def patroni_failsafe(run):
     """Patroni: the primary's node is cut off from etcd, but reaches the other nodes: it stays, and no call fails."""
     nodes = await Nodes(run).start()
-    former = await nodes.primary()
+    former = await nodes.node("primary")
     run.begin()
     relay = await cut_off(nodes, former)
     await asyncio.sleep(2 * TTL_S)
     relay.refuses = False
     await nodes.whole()
-    if await nodes.primary() != former:
+    if await nodes.node("primary") != former:
         run.problems.append("another node took over")
     await nodes.served()
     nodes.close()
@@ -269,8 +289,8 @@ patroni_failsafe.is_seamless = True
 async def patroni_switchover(run):
     """Patroni: `patronictl switchover` to the synchronous standby, where a server reads; it reads at the next one then."""
     nodes = await Nodes(run).start()
-    trial, former = nodes.trial, await nodes.primary()
-    candidate = trial.standbys("sync_standby")[0]
+    trial, former = nodes.trial, await nodes.node("primary")
+    candidate = await nodes.node("sync")
     before = await nodes.standby_reads()
     run.begin()
     done = await asyncio.to_thread(trial.patronictl, "switchover", "mancala", "--leader", f"pg{former}", "--candidate", f"pg{candidate}",
@@ -280,12 +300,18 @@ async def patroni_switchover(run):
     await nodes.new_primary(former)
     await nodes.served()
     await nodes.whole()
-    promoted = await nodes.standby_reads()
-    standby = trial.standbys("sync_standby")[0]
-    await asyncio.to_thread(trial.sql, "checkpoint", f"PG{standby}")
-    await asyncio.sleep(PLAY_S)
-    after = await nodes.standby_reads()
-    run.notes.append(f"reads by standby, primary: {before} before, {promoted} after, {after} {PLAY_S} s after `checkpoint` at the standby")
-    if not before[0] or after[0] <= promoted[0]:
-        run.problems.append("the standby answers no reads")
+    promoted = time.monotonic()
+    after, is_helped = await nodes.standby_reads(), False
+    while (now := await nodes.standby_reads())[0] == after[0]:
+        if time.monotonic() - promoted > WAIT_S and not is_helped:
+            is_helped = True
+            await asyncio.to_thread(trial.sql, "checkpoint", f"PG{await nodes.node('sync')}")
+        elif time.monotonic() - promoted > 2 * WAIT_S:
+            run.problems.append("the standby answers no reads any more")
+            break
+        await asyncio.sleep(0.5)
+    took, how = time.monotonic() - run.begun_at, "after `checkpoint` there" if is_helped else "by itself"
+    run.notes.append(f"reads by standby, primary: {before} before, {now} at the end; the next standby answers after {took:.0f} s, {how}")
+    if not before[0]:
+        run.problems.append("the standby answers no reads before")
     nodes.close()

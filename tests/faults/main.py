@@ -31,7 +31,7 @@ from run_of_fault import FAULTS, Run
 from server import NotStarted
 
 # Beyond this a run hangs.
-RUN_S = 180
+RUN_S = 300
 # A status that says that the server failed, or that the client did wrong, which it did not.
 BAD = re.compile(r"^(500|40[0-8]|41\d|42[0-8])")
 COLUMNS = ("fault", "acknowledged", "lost", "seen by clients", "/readyz", "recovery", "")
