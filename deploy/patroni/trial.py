@@ -60,7 +60,7 @@ class Trial:
     def __init__(self, folder, ports=None, etcd_seen=None):
         self.folder, self.ports, self.etcd_seen = folder, PORTS | (ports or {}), etcd_seen
         self.bin = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))[-1]
-        self.processes, self.driver = {}, driver()
+        self.processes, self.driver, self.is_stopped = {}, driver(), False
         if unprivileged():
             shutil.chown(folder, "postgres", "postgres")
 
@@ -105,6 +105,7 @@ class Trial:
             f"PATRONI_{self.driver}_HOSTS": ",".join(f"127.0.0.1:{port}" for port in seen), f"PATRONI_{self.driver}_USE_PROXIES": "true"})
 
     def run(self, name, command, variables=None):
+        assert not self.is_stopped, "stopped"
         environment = {"PATH": PATH, "HOME": self.folder, "LC_ALL": "C.UTF-8"} | (variables or {})
         with open(os.path.join(self.folder, f"{name}.log"), "ab") as log:
             self.processes[name] = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder,
@@ -150,12 +151,11 @@ class Trial:
             raise RuntimeError(f"{statement}: {done.stderr.strip()}")
         return done.stdout.strip()
 
-    @staticmethod
-    def wait(condition, otherwise, seconds=READY_S):
-        end = time.monotonic() + seconds
+    def wait(self, condition, otherwise):
+        end = time.monotonic() + READY_S
         while not condition():
-            if time.monotonic() > end:
-                raise RuntimeError(f"{otherwise} after {seconds} s")
+            if self.is_stopped or time.monotonic() > end:
+                raise RuntimeError("stopped" if self.is_stopped else f"{otherwise} after {READY_S} s")
             time.sleep(0.2)
 
     def url(self, port="PRIMARY"):
@@ -163,8 +163,10 @@ class Trial:
 
     def stop(self):
         """Ends all processes, those that are frozen too. Nothing of the trial is kept, so nothing is shut down in good order."""
+        self.is_stopped = True
         for process in self.processes.values():
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         for number in NODES:
             if pid := self.postmaster(number):

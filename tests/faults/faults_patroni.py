@@ -83,7 +83,7 @@ class Nodes:
         run.checks += [watcher.check for watcher in watchers] + [lambda: boards_of(run.load, bases)]
         run.compared = run.servers[1]
         await asyncio.sleep(PLAY_S)
-        self.follower = watchers[0]
+        self.follower, self.reader = watchers[0], watchers[3]
         return self
 
     async def start_servers(self):
@@ -134,7 +134,7 @@ class Nodes:
 
     def close(self):
         """Notes what the watchers saw."""
-        self.run.notes.append(f"streams opened, refused, lost: {dict(self.follower.seen)}")
+        self.run.notes.append(f"a follower's streams {dict(self.follower.seen)}, reads at the second server {dict(self.reader.seen)}")
         self.run.end()
 
 
