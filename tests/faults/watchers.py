@@ -79,7 +79,7 @@ class Follower:
 
     async def check(self):
         """After the load: what came by streams is what the log has, to its end."""
-        self.task.cancel()
+        end(self.task)
         own = Connection(Targets(self.targets.bases[0]))
         for game, known in self.events.items():
             stored, after = [], 0
@@ -129,8 +129,15 @@ class Reader:
                 self.problems.append(f"{self.base.netloc} answers {status} to a read")
 
     async def check(self):
-        self.task.cancel()
+        end(self.task)
         return self.problems[:3] if self.seen[200] else ["no game was read"]
+
+
+def end(task):
+    """Ends a watcher; one that has broken down has watched nothing since."""
+    if task.done():
+        task.result()
+    task.cancel()
 
 
 async def boards_of(load, bases):
