@@ -124,7 +124,8 @@ class Nodes:
         run = self.run
         run.end()
         run.bound_s = OUTAGE_S
-        await run.recovery()
+        if await run.recovery() is None:
+            run.problems.append("clients are not served again")
         await asyncio.sleep(PLAY_S)
         outage = sum(end - begin for begin, end in spans(run.load.unavailable))
         gap = longest_gap(run.load.ledger, run.begun_at)
@@ -162,7 +163,7 @@ def spans(moments):
 
 
 def longest_gap(ledger, since):
-    moments = sorted(at for *_, at in ledger.values() if at > since - 1)
+    moments = [*sorted(at for *_, at in ledger.values() if at > since - 1), time.monotonic()]
     return max((later - earlier for earlier, later in zip(moments, moments[1:])), default=0.0)
 
 
