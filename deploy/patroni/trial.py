@@ -41,9 +41,9 @@ def missing():
 
 
 def driver():
-    """How Patroni speaks to etcd. Before 3.0.4 `etcd3` takes the lease back from the next primary when a frozen one wakes up."""
+    """How Patroni speaks to etcd. Before 3.1 `etcd3` takes the lease back from the next primary when a frozen one wakes up."""
     said = subprocess.run(["patroni", "--version"], capture_output=True, text=True, check=True, env={"PATH": PATH}).stdout
-    return "ETCD3" if tuple(int(word) for word in said.split()[-1].split(".")[:3]) >= (3, 0, 4) else "ETCD"
+    return "ETCD3" if tuple(int(word) for word in said.split()[-1].split(".")[:2]) >= (3, 1) else "ETCD"
 
 
 def unprivileged():
