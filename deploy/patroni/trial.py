@@ -75,10 +75,12 @@ class Trial:
         if settings:
             self.configure(**settings)
         self.wait(lambda: self.nodes("sync"), "no synchronous standby")
+        # Not through haproxy, which takes every node for the primary until its first check.
+        primary = f"PG{self.nodes('primary')[0]}"
+        self.sql("create role mancala login password 'change-me-4'", primary)
+        self.sql("create database mancala owner mancala", primary)
         variables = {f"{name}_PORT": str(port) for name, port in self.ports.items()}
         self.run("haproxy", ["haproxy", "-db", "-f", os.path.join(HERE, "haproxy.cfg")], variables)
-        self.sql("create role mancala login password 'change-me-4'")
-        self.sql("create database mancala owner mancala")
 
     def start_etcd(self, number):
         def url(name):
