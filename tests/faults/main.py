@@ -10,7 +10,8 @@ reads every acknowledged move back. A run is red if
 - /livez failed while the process ran, or /readyz did not fail during a fault that makes moves impossible,
 - clients still failed for longer than the run's bound after its cause was gone.
 
-The exit status is 1 if a run is red. `--keep` copies the logs of the servers and of PostgreSQL. A run takes about 20 seconds.
+The exit status is 1 if a run is red. `--keep` copies the logs of the servers and of PostgreSQL. A run takes about 20 seconds, one
+under Patroni a minute and more.
 """
 
 import argparse
