@@ -93,6 +93,8 @@ class Load:
         self.violations = []
         # When each client had its last success, and when any client saw its last failure.
         self.succeeded, self.failed_at = {}, 0.0
+        # When clients were answered 503.
+        self.unavailable = []
         self.tasks, self.stopping, self.clock = [], False, clock
 
     def start(self, targets, selfs=4, pairs=4, other_targets=None, is_fresh=False):
@@ -118,6 +120,7 @@ class Load:
             code = json.loads(body).get("code", "") if body[:1] == b"{" else ""
             self.seen[f"{status} {code}".strip()] += 1
             self.failed_at = time.monotonic()
+            self.unavailable += [self.failed_at] if status == 503 else []
         else:
             self.seen[str(status)] += 1
             self.succeeded[name] = time.monotonic()

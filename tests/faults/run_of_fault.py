@@ -42,6 +42,8 @@ class Run:
         self.counts = lambda sent, acknowledged: True
         # A second server that has to show every game as the first one does.
         self.compared = None
+        # What else is asked at the end, after the load: each returns problems.
+        self.checks = []
         self.notes, self.problems = [], []
 
     def cluster(self, name="pg", options=()):
@@ -103,6 +105,8 @@ class Run:
         if self.compared:
             differing = await self.load.differences(self.servers[0].base, self.compared.base)
             self.problems += [f"two servers show {len(differing)} games differently, such as {differing[0]}"] if differing else []
+        for check in self.checks:
+            self.problems += await check()
         verified = await asyncio.to_thread(running[0].command, "verify")
         if verified.returncode != 0:
             self.problems.append(f"verify ends with {verified.returncode}: {(verified.stdout + verified.stderr).strip()[-300:]}")
