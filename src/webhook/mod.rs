@@ -6,7 +6,11 @@
 
 mod address;
 mod endpoint;
+mod exchange;
+mod pool;
 mod sender;
+mod wire;
 
 pub use endpoint::{Endpoint, EndpointError, PORTS_MAX, Ports, Reach};
-pub use sender::{Attempt, EndpointResponse, Names, SendError, Sender, system_names};
+pub use exchange::EndpointResponse;
+pub use sender::{Attempt, ConnectionsUsed, Names, SendError, Sender, system_names};

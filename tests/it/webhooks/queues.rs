@@ -9,7 +9,7 @@ use futures_util::future::{join, join_all};
 use mancala_server::{
     db::{
         Writers,
-        webhooks::deliveries::{Full, Lane},
+        webhooks::attempts::{Full, Lane},
     },
     domain::PlayerId,
     jobs::{erasure, webhooks as job},
