@@ -13,14 +13,22 @@ use std::{
 
 use super::{exchange::Connection, wire::Open};
 
-/// How long a check of a host's addresses holds for its kept connections. A connection that is opened has a check of its own.
-const CHECK_AGE_MAX: Duration = Duration::from_secs(10);
+/// How long connections are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ages {
+    /// How long a check of a host's addresses holds for its kept connections. A connection that is opened has a check of its own.
+    pub check: Duration,
+    /// How long a connection is kept, so that certificates, load balancers and routes are followed.
+    pub open: Duration,
+    /// How long a connection is kept without a request. Many servers close theirs earlier.
+    pub idle: Duration,
+}
 
-/// How long a connection is kept, so that certificates, load balancers and routes are followed.
-const AGE_MAX: Duration = Duration::from_mins(5);
-
-/// How long a connection is kept without a request. Many servers close theirs earlier.
-const IDLE_MAX: Duration = Duration::from_secs(30);
+impl Ages {
+    /// Those of a server.
+    pub const USUAL: Self =
+        Self { check: Duration::from_secs(10), open: Duration::from_mins(5), idle: Duration::from_secs(30) };
+}
 
 /// How many connections without a request are kept for one host at one address: as many as it gets in the quick lane.
 const OF_HOST_MAX: usize = 32;
@@ -54,13 +62,21 @@ struct Idle {
 }
 
 /// The connections of a process.
-#[derive(Clone, Default)]
-pub(super) struct Pool(Arc<Mutex<HashMap<Origin, Vec<Idle>>>>, Arc<AtomicUsize>);
+#[derive(Clone)]
+pub(super) struct Pool {
+    idle: Arc<Mutex<HashMap<Origin, Vec<Idle>>>>,
+    open: Arc<AtomicUsize>,
+    ages: Ages,
+}
 
 impl Pool {
+    pub(super) fn new(ages: Ages) -> Self {
+        Self { idle: Arc::default(), open: Arc::default(), ages }
+    }
+
     /// Takes a connection to a host whose addresses were checked a moment ago.
     pub(super) fn take_checked(&self, origin: &Origin) -> Option<Kept> {
-        self.take(origin, |kept| kept.checked.elapsed() <= CHECK_AGE_MAX)
+        self.take(origin, |kept| kept.checked.elapsed() < self.ages.check)
     }
 
     /// Takes a connection to one of the addresses that were just checked. Connections of the host to other addresses are closed.
@@ -81,7 +97,7 @@ impl Pool {
         while taken.is_none()
             && let Some(at) = of_host.iter().rposition(|idle| has_room(&idle.kept) && may_serve(&idle.kept))
         {
-            if !of_host[at].is_usable() {
+            if !of_host[at].is_usable(&self.ages) {
                 of_host.remove(at);
             } else if let Some(shared) = of_host[at].kept.share() {
                 of_host[at].since = Instant::now();
@@ -127,8 +143,8 @@ impl Pool {
 
     /// Counts a connection that is opened. If there are as many as `max`, waiting ones make room.
     pub(super) fn open(&self, max: usize) -> Open {
-        let open = Open::count(&self.1);
-        let more = self.1.load(Ordering::Relaxed).saturating_sub(max);
+        let open = Open::count(&self.open);
+        let more = self.open.load(Ordering::Relaxed).saturating_sub(max);
         if more > 0 {
             let mut all = self.lock();
             let left = all.values().map(Vec::len).sum::<usize>().saturating_sub(more);
@@ -140,18 +156,18 @@ impl Pool {
     /// Closes the connections whose time is over, and those that their endpoints have closed.
     pub(super) fn close_expired(&self) {
         self.lock().retain(|_, of_host| {
-            of_host.retain_mut(Idle::is_usable);
+            of_host.retain_mut(|idle| idle.is_usable(&self.ages));
             !of_host.is_empty()
         });
     }
 
     /// How many connections are open, with those that serve a request.
     pub(super) fn count_open(&self) -> usize {
-        self.1.load(Ordering::Relaxed)
+        self.open.load(Ordering::Relaxed)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Origin, Vec<Idle>>> {
-        self.0.lock().expect("nothing panics while it holds the connections")
+        self.idle.lock().expect("nothing panics while it holds the connections")
     }
 }
 
@@ -164,8 +180,9 @@ impl Kept {
 }
 
 impl Idle {
-    fn is_usable(&mut self) -> bool {
-        self.kept.opened.elapsed() <= AGE_MAX && self.since.elapsed() <= IDLE_MAX && !self.kept.connection.is_closed()
+    fn is_usable(&mut self, ages: &Ages) -> bool {
+        let is_young = self.kept.opened.elapsed() < ages.open && self.since.elapsed() < ages.idle;
+        is_young && !self.kept.connection.is_closed()
     }
 }
 

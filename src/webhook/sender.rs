@@ -29,7 +29,7 @@ use super::{
     address::is_public,
     endpoint::{Endpoint, Reach},
     exchange::{Connection, EndpointResponse, Http1, Http2, Lost},
-    pool::{Kept, Origin, Pool},
+    pool::{Ages, Kept, Origin, Pool},
     wire::Wire,
 };
 
@@ -147,13 +147,25 @@ impl Sender {
             .with_no_client_auth();
         config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
         let tls = TlsConnector::from(Arc::new(config));
-        Self { tls, names, reach, pool: Pool::default(), open_max: OPEN_MAX, used: Arc::default() }
+        Self { tls, names, reach, pool: Pool::new(Ages::USUAL), open_max: OPEN_MAX, used: Arc::default() }
     }
 
     /// The same sender with at most so many open connections. There are always as many as attempts.
     #[must_use]
     pub fn with_open_max(self, open_max: usize) -> Self {
         Self { open_max, ..self }
+    }
+
+    /// The same sender without connections, which keeps them so long.
+    #[must_use]
+    pub fn with_ages(self, ages: Ages) -> Self {
+        Self { pool: Pool::new(ages), ..self }
+    }
+
+    /// The same sender, with its connections, under another rule for addresses.
+    #[must_use]
+    pub fn with_reach(self, reach: Reach) -> Self {
+        Self { reach, ..self }
     }
 
     /// Sends the message, and reads the head of the answer. The start of its body is needed only after a challenge. Redirects are
