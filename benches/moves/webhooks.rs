@@ -24,6 +24,7 @@ use crate::{
     cost::Costs,
     load::{Load, count_as_f64},
     report::{Figure, heading, median},
+    statements::Statements,
 };
 
 /// Games at once whose players have webhooks, and as many whose players have none.
@@ -140,11 +141,15 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
     let verified = "delete from webhook_delivery; update webhook set verified_at = now(), challenge = null";
     sqlx::raw_sql(verified).execute(&mut bench.database).await.map_err(io::Error::other)?;
     let (mut without, mut with, mut sent) = (vec![], vec![], Sent::default());
+    let mut statements = Statements::counted(bench).await?;
     for _ in 0..bench.settings.rounds {
         without.push(bench.round(&mut plain, &pids, time).await?);
         // Games are created before the costs are read.
         notified.prepare(time).await?;
         drain(bench).await?;
+        if let Some(statements) = &mut statements {
+            statements.reset().await?;
+        }
         let (before, begun) = (endpoint.received(), Instant::now());
         let spent = Costs::until_now(&pids, &mut bench.database).await?;
         with.push(bench.round(&mut notified, &pids, time).await?);
@@ -160,6 +165,9 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
         sent.bare.push(endpoint.bare_rate(time).await?);
     }
     print(&without, &with, &sent);
+    if let Some(mut statements) = statements {
+        statements.print().await?;
+    }
     println!("{} messages over {} connections", endpoint.received(), endpoint.connections.load(Ordering::Relaxed));
     endpoint.serving.abort();
     bench.check(plain.records()).await?;
