@@ -180,7 +180,7 @@ impl Metrics {
         prefixed.register("tokens_issued", "Sets of tokens issued by grant", issued);
         prefixed.register("tokens_refused", "Presented tokens that were invalid, expired or revoked", refused);
         prefixed.register("webhook_deliveries", "Attempts to send to webhooks by outcome", deliveries);
-        prefixed.register("webhook_connections", "Connections to webhooks: opened, and uses of one that was open", connected);
+        prefixed.register("webhook_connections", "Messages to webhooks by connection: opened, or reused", connected);
         prefixed.register("analyses", "Analyses that ended, by outcome", analyses);
         prefixed.register("hints", "Hints that ended, by outcome", hints);
         prefixed.register("standby_reads", "Reads that a standby may answer, by what has answered them", standby_reads);

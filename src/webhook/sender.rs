@@ -198,15 +198,15 @@ impl Sender {
             host: url.host_str().unwrap_or_default().to_owned(),
             port: url.port_or_known_default().ok_or(SendError::NotAllowed)?,
         };
-        let mut kept = self.pool.take_checked(&origin);
-        if kept.is_none() {
+        let kept = if let Some(kept) = self.pool.take_checked(&origin) {
+            kept
+        } else {
             let addresses = self.checked(url, &origin).await?;
-            kept = self.pool.take_to(&origin, &addresses);
-            if kept.is_none() {
-                return self.send_anew(url, origin, &addresses, attempt).await;
+            match self.pool.take_to(&origin, &addresses) {
+                Some(kept) => kept,
+                None => return self.send_anew(url, origin, &addresses, attempt).await,
             }
-        }
-        let kept = kept.expect("set above");
+        };
         self.used.reused.fetch_add(1, Ordering::Relaxed);
         match self.exchange(url, &origin, kept, Use::Again, attempt).await? {
             Ok(answer) => Ok(answer),

@@ -84,7 +84,7 @@ pub(super) async fn deliver(means: Means, first: Due, behind: Vec<Due>) {
 }
 
 /// Makes one attempt, and decides what follows from it.
-async fn attempt(means: &Means, due: Due, begun: OffsetDateTime) -> Attempted {
+async fn attempt(means: &Means, mut due: Due, begun: OffsetDateTime) -> Attempted {
     let sent = AssertUnwindSafe(send(&means.sender, &due, now())).catch_unwind().await.unwrap_or_else(|_| {
         tracing::error!(delivery.id = %due.id, "sending to a webhook panicked");
         Err(SendError::NoAnswer)
@@ -96,6 +96,8 @@ async fn attempt(means: &Means, due: Due, begun: OffsetDateTime) -> Attempted {
         NextStep::Again(_) => DeliveryOutcome::Retried,
         NextStep::GivenUp | NextStep::Gone => DeliveryOutcome::Failed,
     });
+    // It is sent, and the record does without it.
+    due.payload = String::new();
     Attempted { due, outcome, begun, ended }
 }
 

@@ -66,5 +66,8 @@ async fn record_all(pool: PgPool, mut waiting: mpsc::Receiver<Waiting>) {
 
 async fn record_batch(pool: &PgPool, runs: &[Run]) -> Result<(), String> {
     let recorded = AssertUnwindSafe(record(pool, runs, now())).catch_unwind().await;
-    recorded.unwrap_or_else(|_| Ok(tracing::error!("recording the results of webhooks panicked"))).map_err(|error| error.to_string())
+    match recorded {
+        Ok(recorded) => recorded.map_err(|error| error.to_string()),
+        Err(_) => Err("recording them panicked".to_owned()),
+    }
 }

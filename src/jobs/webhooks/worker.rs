@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{
-    convert::{WriteMessage, convert},
+    convert::{Progress, WriteMessage, convert},
     deliver::{Means, deliver, take},
     in_flight::InFlight,
     recorder::Recorder,
@@ -34,7 +34,6 @@ use crate::{
             flags,
         },
     },
-    domain::GameId,
     metrics::Metrics,
     webhook::Sender,
 };
@@ -48,6 +47,10 @@ const PERMIT_TIME: Duration = Duration::from_secs(2);
 
 /// The pause between two polls without a notification from this process.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The least time from one poll to the next, unless there is more to convert. What comes meanwhile is one batch: a poll takes some ten
+/// statements, however little there is to do.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How long a stopping server waits for the attempts in flight. Another process repeats those that take longer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -73,6 +76,7 @@ pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stoppi
     let mut worker = Worker::new(&pool);
     let mut failing = false;
     while !stopping.is_cancelled() {
+        let polled_at = Instant::now();
         // Deliveries that were taken but not started when the server stops are taken again when their lease expires.
         let polling = AssertUnwindSafe(worker.poll(&pool, &settings)).catch_unwind();
         let Some(polled) = stopping.run_until_cancelled(polling).await else { break };
@@ -91,6 +95,8 @@ pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stoppi
                 () = worker.one_ended(), if !failing => {}
                 () = tokio::time::sleep(PAUSE) => {}
             }
+            let left = POLL_INTERVAL.saturating_sub(polled_at.elapsed());
+            stopping.run_until_cancelled(tokio::time::sleep(left)).await;
         }
     }
     let _ = timeout(STOP_TIMEOUT, worker.all_ended()).await;
@@ -121,8 +127,7 @@ struct Worker {
     cared_at: Option<Instant>,
     /// How many deliveries were started, without those behind them.
     begun: usize,
-    /// The last game of the previous batch. The next batch starts after it, so that every game gets its turn.
-    cursor: GameId,
+    progress: Progress,
 }
 
 impl Worker {
@@ -135,14 +140,14 @@ impl Worker {
             recorder: Recorder::start(pool.clone()),
             cared_at: None,
             begun: 0,
-            cursor: GameId(Uuid::nil()),
+            progress: Progress::default(),
         }
     }
 
     /// Flags games, converts one batch of appends, and starts attempts in each lane. A failed step does not skip the others.
     async fn poll(&mut self, pool: &PgPool, settings: &Settings) -> Polled {
         let mut failure = self.care(pool, settings).await.err();
-        let converted = convert(pool, &mut self.cursor, settings.write, now()).await;
+        let converted = convert(pool, &mut self.progress, settings.write, now()).await;
         for lane in Lane::ALL {
             let room = self.room(lane, settings.attempts_max);
             if room == 0 {

@@ -288,7 +288,12 @@ impl Endpoint {
                 stream.write_all(answer.as_bytes()).await.ok()?;
             }
             Reply::Twice => {
-                stream.write_all(b"HTTP/1.1 200 A\r\ncontent-length: 0\r\n\r\nHTTP/1.1 202 A\r\ncontent-length: 0\r\n\r\n").await.ok()?;
+                stream
+                    .write_all(
+                        b"HTTP/1.1 200 A\r\ncontent-length: 0\r\n\r\nHTTP/1.1 202 A\r\ncontent-length: 0\r\n\r\n",
+                    )
+                    .await
+                    .ok()?;
             }
             Reply::Nothing => return None,
             Reply::Silence => {

@@ -83,9 +83,13 @@ async fn what_waits_behind_a_delivery_is_sent_with_it_until_one_fails() {
     sql(&app, "update webhook set lane = 0".to_owned()).await;
     endpoint.will(&[Reply::Status(200), Reply::Status(204), Reply::Status(200), Reply::Status(500)]);
     assert_eq!(round(&app).await, 1);
-    let sent = endpoint.received();
-    assert_eq!(sent.len(), 4);
-    let delivered = "webhook_delivery where is_delivered and ended_at is not null and attempts = 1 and last_status < 300";
+    assert_eq!((endpoint.received().len(), endpoint.connections()), (4, 1));
+    for (connection, count) in [("opened", 1), ("reused", 3)] {
+        let line = format!(r#"mancala_webhook_connections_total{{connection="{connection}"}} {count}"#);
+        assert!(app.metrics.text().lines().any(|known| known == line), "{line}");
+    }
+    let delivered =
+        "webhook_delivery where is_delivered and ended_at is not null and attempts = 1 and last_status < 300";
     assert_eq!(count_rows(&app, delivered).await, 3);
     // The one that failed is the first of the queue now, and those behind it wait for it.
     let failed = "webhook_delivery where attempts = 1 and last_status = 500 and next_attempt_at is not null and leased_until is null";
@@ -121,7 +125,8 @@ async fn a_lease_that_another_process_has_taken_over_records_nothing() {
     let_pass(&app, 31).await;
     let again = job::take(&app.db, Lane::Failing, 1, &Full::default(), now()).await.expect("it is taken again");
     assert_eq!((again[0].id, again[0].attempt), (taken[0].id, taken[0].attempt + 1));
-    let outcome = AttemptOutcome { status: Some(200), error: None, retry_after: time::Duration::ZERO, next: NextStep::Delivered };
+    let outcome =
+        AttemptOutcome { status: Some(200), error: None, retry_after: time::Duration::ZERO, next: NextStep::Delivered };
     let made = |due: &Due| Attempted { due: due.clone(), outcome: outcome.clone(), begun: now(), ended: now() };
     let run = |first: &Due| Run { first: made(first), rest: waiting.iter().map(made).collect() };
     record(&app.db, &[run(&taken[0])], now()).await.expect("it says nothing");

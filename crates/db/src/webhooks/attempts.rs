@@ -8,8 +8,8 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{deliveries::CHALLENGE, health};
 pub use super::health::Lane;
+use super::{deliveries::CHALLENGE, health};
 use crate::connection::{DbError, statement};
 
 /// How many due endpoints one poll looks at, to choose from them by player and by host.
@@ -236,4 +236,3 @@ pub async fn has_deadline(pool: &PgPool, game: GameId, deadline: OffsetDateTime)
     .await?;
     Ok(found)
 }
-

@@ -48,11 +48,6 @@ impl Run {
         [&self.first].into_iter().chain(&self.rest)
     }
 
-    /// The number of its attempts.
-    pub fn len(&self) -> usize {
-        1 + self.rest.len()
-    }
-
     fn rows<'a>(&'a self, recovering: &'a HashSet<Uuid>) -> impl Iterator<Item = ResultRow> + 'a {
         let last = self.rest.last().unwrap_or(&self.first).due.id;
         self.attempts().map(move |one| ResultRow {
