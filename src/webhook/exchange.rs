@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Collected, Full, Limited};
 use hyper::{
     Request, Response,
     body::{Body, Bytes, Incoming},
@@ -205,7 +205,7 @@ async fn drive<T>(
 
 /// The body of an answer; `None` if it is too long or the connection has ended before it.
 async fn collect(body: Incoming) -> Option<Bytes> {
-    Limited::new(body, BODY_BYTES_MAX).collect().await.ok().map(|body| body.to_bytes())
+    Limited::new(body, BODY_BYTES_MAX).collect().await.ok().map(Collected::to_bytes)
 }
 
 /// Runs the tasks of HTTP/2 connections, each for a bounded time.

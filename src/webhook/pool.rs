@@ -83,7 +83,9 @@ impl Pool {
     pub(super) fn take_to(&self, origin: &Origin, addresses: &[IpAddr]) -> Option<Kept> {
         if let Some(idle) = self.lock().get_mut(origin) {
             idle.retain(|idle| addresses.contains(&idle.kept.address));
-            idle.iter_mut().for_each(|idle| idle.kept.checked = Instant::now());
+            for idle in idle {
+                idle.kept.checked = Instant::now();
+            }
         }
         self.take(origin, |_| true)
     }

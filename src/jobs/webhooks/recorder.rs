@@ -57,9 +57,9 @@ async fn record_all(pool: PgPool, mut waiting: mpsc::Receiver<Waiting>) {
                 let _ = waits.send(record_batch(&pool, std::slice::from_ref(run)).await);
             }
         } else {
-            waiting.into_iter().for_each(|waits| {
+            for waits in waiting {
                 let _ = waits.send(recorded.clone());
-            });
+            }
         }
     }
 }

@@ -242,6 +242,10 @@ impl Endpoint {
         }
         let reply = self.replies.lock().expect("a lock").pop_front();
         let reply = reply.unwrap_or_else(|| self.always.lock().expect("a lock").clone());
+        self.reply(stream, reply).await
+    }
+
+    async fn reply(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin, reply: Reply) -> Option<()> {
         match reply {
             Reply::Status(status) => {
                 stream
