@@ -123,8 +123,7 @@ impl Metrics {
         let appends = Family::default();
         let issued = Family::default();
         let refused = Family::default();
-        let deliveries = Family::default();
-        let connected = Family::default();
+        let (deliveries, connected) = (Family::default(), Family::default());
         let analyses = Family::default();
         let hints = Family::default();
         let standby_reads = Family::default();

@@ -1,4 +1,5 @@
-//! A TCP connection to an endpoint whose answers are bounded, and that tells bytes nobody asked for. It knows neither TLS nor HTTP.
+//! A TCP connection to an endpoint: what is read for one request is bounded, and bytes before a request are found. It knows neither TLS
+//! nor HTTP.
 
 use std::{
     io,
