@@ -81,7 +81,7 @@ async fn what_waits_behind_a_delivery_is_sent_with_it_until_one_fails() {
     offers(&app, &id, &ana, 5).await;
     // A proven endpoint.
     sql(&app, "update webhook set lane = 0".to_owned()).await;
-    endpoint.will(&[Reply::Status(200), Reply::Status(204), Reply::Status(200), Reply::Status(500)]);
+    endpoint.will(&[Reply::Status(200), Reply::Status(202), Reply::Status(200), Reply::Status(500)]);
     assert_eq!(round(&app).await, 1);
     assert_eq!((endpoint.received().len(), endpoint.connections()), (4, 1));
     for (connection, count) in [("opened", 1), ("reused", 3)] {
