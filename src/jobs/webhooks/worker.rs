@@ -48,9 +48,12 @@ const PERMIT_TIME: Duration = Duration::from_secs(2);
 /// The pause between two polls without a notification from this process.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The least time from one poll to the next, unless there is more to convert. What comes meanwhile is one batch: a poll takes some ten
-/// statements, however little there is to do.
-const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// The least time from one poll to the next, unless there is more to convert or to send. What comes meanwhile is one batch: a poll takes
+/// some ten statements, however little there is to do.
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
+
+/// A poll that begins so many attempts has more to send.
+const BEGUN_BUSY: usize = 16;
 
 /// How long a stopping server waits for the attempts in flight. Another process repeats those that take longer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -76,7 +79,7 @@ pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stoppi
     let mut worker = Worker::new(&pool);
     let mut failing = false;
     while !stopping.is_cancelled() {
-        let polled_at = Instant::now();
+        let (polled_at, begun_before) = (Instant::now(), worker.begun);
         // Deliveries that were taken but not started when the server stops are taken again when their lease expires.
         let polling = AssertUnwindSafe(worker.poll(&pool, &settings)).catch_unwind();
         let Some(polled) = stopping.run_until_cancelled(polling).await else { break };
@@ -96,7 +99,9 @@ pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stoppi
                 () = tokio::time::sleep(PAUSE) => {}
             }
             let left = POLL_INTERVAL.saturating_sub(polled_at.elapsed());
-            stopping.run_until_cancelled(tokio::time::sleep(left)).await;
+            if worker.begun - begun_before < BEGUN_BUSY {
+                stopping.run_until_cancelled(tokio::time::sleep(left)).await;
+            }
         }
     }
     let _ = timeout(STOP_TIMEOUT, worker.all_ended()).await;
