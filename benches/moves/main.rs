@@ -23,7 +23,7 @@
 //! Settings of the load: `CLIENTS`, the numbers of games at once (1,8,32,128), `VARIANTS` (kalah,oware,congkak), `RATE` in moves
 //! a second (4000), `STREAM_RATE` of the part `streams` (1000), and `GAMES`, the active ones of `memory` (100000). `PG_BIN` is the folder of PostgreSQL's programs.
 //!
-//! `STATEMENTS=on` prints which statements take the database's time in the part `streams`: PostgreSQL's module
+//! `STATEMENTS=on` prints which statements take the database's time in the parts `streams` and `webhooks`: PostgreSQL's module
 //! `pg_stat_statements` counts them, which itself takes some time of every statement.
 //!
 //! `RATE_LIMITS=on` plays the part `games` with rate limits, at most as long as the burst of a player: each client has an address of

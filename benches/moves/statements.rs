@@ -8,7 +8,7 @@ use sqlx::{ConnectOptions, PgConnection};
 use crate::bench::Bench;
 
 /// How many statements are printed.
-const SHOWN: i64 = 6;
+const SHOWN: i64 = 16;
 
 /// The counts of a database whose PostgreSQL has loaded the module.
 pub struct Statements(PgConnection);

@@ -136,7 +136,7 @@ impl Jobs {
     fn new(options: &Serve, files: &FilePlan, writers: &Arc<Writers>, metrics: &Arc<Metrics>) -> Self {
         Self {
             webhooks: webhooks::Settings {
-                sender: Sender::new(webhook_reach(options), system_names()),
+                sender: Sender::new(webhook_reach(options), system_names()).with_open_max(files.attempts),
                 write: http::write_message,
                 metrics: metrics.clone(),
                 attempts_max: files.attempts,

@@ -79,6 +79,8 @@ pub struct Metrics {
     tokens_refused: [Counter; 3],
     /// In the order of [`DeliveryOutcome`].
     webhook_deliveries: [Counter; 3],
+    /// Opened, and reused.
+    webhook_connections: [Counter; 2],
     computer_turns_waiting: Gauge,
     computer_turn_seconds: Histogram,
     /// In the order of [`AnalysisOutcome`].
@@ -121,7 +123,7 @@ impl Metrics {
         let appends = Family::default();
         let issued = Family::default();
         let refused = Family::default();
-        let deliveries = Family::default();
+        let (deliveries, connected) = (Family::default(), Family::default());
         let analyses = Family::default();
         let hints = Family::default();
         let standby_reads = Family::default();
@@ -157,6 +159,7 @@ impl Metrics {
             tokens_issued: ["guest", "password", "refresh", "recovery"].map(|word| of(&issued, "grant", word)),
             tokens_refused: ["access", "refresh", "ticket"].map(|word| of(&refused, "token", word)),
             webhook_deliveries: ["delivered", "retried", "failed"].map(|word| of(&deliveries, "outcome", word)),
+            webhook_connections: ["opened", "reused"].map(|word| of(&connected, "connection", word)),
             computer_turns_waiting: Gauge::default(),
             computer_turn_seconds: Histogram::new(TURN_BUCKETS_S),
             analyses: ["done", "failed"].map(|word| of(&analyses, "outcome", word)),
@@ -176,6 +179,7 @@ impl Metrics {
         prefixed.register("tokens_issued", "Sets of tokens issued by grant", issued);
         prefixed.register("tokens_refused", "Presented tokens that were invalid, expired or revoked", refused);
         prefixed.register("webhook_deliveries", "Attempts to send to webhooks by outcome", deliveries);
+        prefixed.register("webhook_connections", "Messages to webhooks by connection: opened, or reused", connected);
         prefixed.register("analyses", "Analyses that ended, by outcome", analyses);
         prefixed.register("hints", "Hints that ended, by outcome", hints);
         prefixed.register("standby_reads", "Reads that a standby may answer, by what has answered them", standby_reads);
@@ -362,6 +366,12 @@ impl Metrics {
 
     pub fn webhook_sent(&self, outcome: DeliveryOutcome) {
         self.webhook_deliveries[outcome as usize].inc();
+    }
+
+    /// Counts connections to webhooks that were opened, and requests over kept ones.
+    pub fn webhooks_connected(&self, opened: u64, reused: u64) {
+        self.webhook_connections[0].inc_by(opened);
+        self.webhook_connections[1].inc_by(reused);
     }
 
     /// Sets the number of games in which the computer is to move.

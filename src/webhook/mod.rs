@@ -1,4 +1,4 @@
-//! Sends webhooks to addresses that players name: which addresses are allowed, and one attempt.
+//! Sends webhooks to addresses that players name: which addresses are allowed, one attempt, and the connections that are kept.
 //!
 //! A player could name an address on this machine or in its networks, so that the server sends requests to services that trust
 //! it (SSRF). Therefore only public addresses are allowed unless the operator permits others; see `address`. This folder knows
@@ -6,7 +6,12 @@
 
 mod address;
 mod endpoint;
+mod exchange;
+mod pool;
 mod sender;
+mod wire;
 
 pub use endpoint::{Endpoint, EndpointError, PORTS_MAX, Ports, Reach};
-pub use sender::{Attempt, EndpointResponse, Names, SendError, Sender, system_names};
+pub use exchange::EndpointResponse;
+pub use pool::Ages;
+pub use sender::{Attempt, ConnectionsUsed, Names, SendError, Sender, system_names};

@@ -1,36 +1,36 @@
-//! One attempt to send a message to an endpoint.
+//! One attempt to send a message to an endpoint: over a kept connection, or one that is opened to an address that was checked.
 
 use std::{
     fmt, io,
     net::{IpAddr, SocketAddr},
-    pin::{Pin, pin},
-    sync::Arc,
-    time::Duration,
+    pin::Pin,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::Full;
 use hyper::{
-    Request, Response,
+    Request, Version,
     body::Bytes,
-    client::conn::http1,
-    header::{CONTENT_TYPE, HOST, HeaderMap, RETRY_AFTER, USER_AGENT},
+    header::{CONTENT_TYPE, HOST, USER_AGENT},
 };
-use hyper_util::rt::TokioIo;
 use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::ServerName};
-use serde::Deserialize;
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP, Webhook};
 use thiserror::Error;
-use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite},
-    net::TcpStream,
-    time::timeout,
-};
+use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::TlsConnector;
+use tokio_util::either::Either;
 use url::{Host, Position, Url};
 
 use super::{
     address::is_public,
     endpoint::{Endpoint, Reach},
+    exchange::{Connection, EndpointResponse, Http1, Http2, Lost},
+    pool::{Ages, Kept, Origin, Pool},
+    wire::Wire,
 };
 
 /// The timeout of an attempt, from the look-up of the name to the head of the answer.
@@ -39,27 +39,41 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The timeout of a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The most bytes that the heads of an answer may have together: interim answers (1xx) may precede the final one.
-const HEAD_BYTES_MAX: usize = 64 * 1024;
-
-/// The most bytes that are read from a connection, including TLS.
-const BYTES_MAX: u64 = 256 * 1024;
-
-/// The most bytes that are read of the body that answers a challenge: a little more than a challenge in JSON.
-const CHALLENGE_ANSWER_BYTES_MAX: usize = 4096;
-
 /// The most addresses of a name that are tried.
 const ADDRESSES_MAX: usize = 4;
+
+/// How many connections are open by default, with those that wait.
+const OPEN_MAX: usize = 512;
+
+/// The protocols that are offered in TLS, the preferred one first.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// Looks up the addresses of a name.
 pub type Names = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>> + Send + Sync>;
 
-/// Sends to endpoints. Each attempt has its own connection, to an address that was looked up and checked for it.
+/// Sends to endpoints, and keeps their connections for a while. Each goes to an address that was looked up and checked for it.
 #[derive(Clone)]
 pub struct Sender {
     tls: TlsConnector,
     names: Names,
     reach: Reach,
+    pool: Pool,
+    open_max: usize,
+    used: Arc<Used>,
+}
+
+/// The requests since the last look, by their connections.
+#[derive(Debug, Default)]
+struct Used {
+    opened: AtomicU64,
+    reused: AtomicU64,
+}
+
+/// How many connections were opened, and how many requests went over one that was open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionsUsed {
+    pub opened: u64,
+    pub reused: u64,
 }
 
 /// The message of one attempt.
@@ -75,16 +89,6 @@ pub struct Attempt<'a> {
     pub secrets: &'a [&'a [u8]],
     /// What the endpoint must repeat in its answer, if the message is a challenge.
     pub challenge: Option<&'a str>,
-}
-
-/// The answer of an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndpointResponse {
-    pub status: u16,
-    /// The pause in seconds that the endpoint asks for.
-    pub retry_after_s: Option<u32>,
-    /// Whether it lacks the challenge that it must repeat.
-    pub lacks_challenge: bool,
 }
 
 /// Why there was no answer.
@@ -136,39 +140,155 @@ impl Sender {
 
     /// A sender that trusts only these certificate authorities.
     pub fn trusting(roots: RootCertStore, reach: Reach, names: Names) -> Self {
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .expect("the provider supports the safe versions of TLS")
             .with_root_certificates(roots)
             .with_no_client_auth();
-        Self { tls: TlsConnector::from(Arc::new(config)), names, reach }
+        config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+        let tls = TlsConnector::from(Arc::new(config));
+        Self { tls, names, reach, pool: Pool::new(Ages::USUAL), open_max: OPEN_MAX, used: Arc::default() }
     }
 
-    /// Sends the message, and reads the head of the answer. The start of its body is read only after a challenge. Redirects are
+    /// The same sender with at most so many open connections. There are always as many as attempts.
+    #[must_use]
+    pub fn with_open_max(self, open_max: usize) -> Self {
+        Self { open_max, ..self }
+    }
+
+    /// The same sender without connections, which keeps them so long.
+    #[must_use]
+    pub fn with_ages(self, ages: Ages) -> Self {
+        Self { pool: Pool::new(ages), ..self }
+    }
+
+    /// The same sender, with its connections, under another rule for addresses.
+    #[must_use]
+    pub fn with_reach(self, reach: Reach) -> Self {
+        Self { reach, ..self }
+    }
+
+    /// Sends the message, and reads the head of the answer. The start of its body is needed only after a challenge. Redirects are
     /// not followed.
     pub async fn send(&self, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
-        timeout(ATTEMPT_TIMEOUT, self.attempt(attempt)).await.unwrap_or(Err(SendError::Timeout))
-    }
-
-    async fn attempt(&self, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
         // Parsed again, because the allowed addresses may have changed since the URL was stored.
         let endpoint = Endpoint::parse(attempt.url, self.reach).map_err(|_| SendError::NotAllowed)?;
-        let url = endpoint.url();
-        let request = request(url, attempt)?;
-        let (reading, writing) = tokio::io::split(self.connect(url).await?);
-        let stream = tokio::io::join(reading.take(BYTES_MAX), writing);
-        if url.scheme() == "http" {
-            return exchange(stream, request, attempt.challenge).await;
-        }
-        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-        let name = ServerName::try_from(host).map_err(|_| SendError::NameNotFound)?;
-        let encrypted = self.tls.connect(name, stream).await.map_err(|_| SendError::Tls)?;
-        exchange(encrypted, request, attempt.challenge).await
+        timeout(ATTEMPT_TIMEOUT, self.attempt(endpoint.url(), attempt)).await.unwrap_or(Err(SendError::Timeout))
     }
 
-    /// Connects to one of the addresses of a host, all of which must be allowed: a name with a private address is suspicious. The
-    /// connection goes to a checked address, so that a changed DNS answer (DNS rebinding) has no effect.
-    async fn connect(&self, url: &Url) -> Result<TcpStream, SendError> {
+    /// Closes connections that were kept long enough.
+    pub fn close_expired(&self) {
+        self.pool.close_expired();
+    }
+
+    /// The connections used since the last call.
+    pub fn take_used(&self) -> ConnectionsUsed {
+        let Used { opened, reused } = &*self.used;
+        ConnectionsUsed { opened: opened.swap(0, Ordering::Relaxed), reused: reused.swap(0, Ordering::Relaxed) }
+    }
+
+    /// How many connections are open, with those that wait for a request.
+    pub fn count_open(&self) -> usize {
+        self.pool.count_open()
+    }
+
+    async fn attempt(&self, url: &Url, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
+        let origin = Origin {
+            is_encrypted: url.scheme() == "https",
+            host: url.host_str().unwrap_or_default().to_owned(),
+            port: url.port_or_known_default().ok_or(SendError::NotAllowed)?,
+        };
+        let kept = if let Some(kept) = self.pool.take_checked(&origin) {
+            kept
+        } else {
+            let addresses = self.checked(url, &origin).await?;
+            match self.pool.take_to(&origin, &addresses) {
+                Some(kept) => kept,
+                None => return self.send_anew(url, origin, &addresses, attempt).await,
+            }
+        };
+        self.used.reused.fetch_add(1, Ordering::Relaxed);
+        match self.exchange(url, &origin, kept, Use::Again, attempt).await? {
+            Ok(answer) => Ok(answer),
+            // The endpoint may have closed it meanwhile, which is no failure of the endpoint.
+            Err(Lost { has_answered: false }) => {
+                let addresses = self.checked(url, &origin).await?;
+                self.send_anew(url, origin, &addresses, attempt).await
+            }
+            Err(Lost { has_answered: true }) => Err(SendError::NoAnswer),
+        }
+    }
+
+    /// Sends over a new connection to one of the addresses, which were just checked.
+    async fn send_anew(
+        &self,
+        url: &Url,
+        origin: Origin,
+        addresses: &[IpAddr],
+        attempt: Attempt<'_>,
+    ) -> Result<EndpointResponse, SendError> {
+        let checked = Instant::now();
+        let (wire, address) = self.connect(addresses, origin.port).await?;
+        let meter = wire.meter();
+        let (stream, is_http2) = if origin.is_encrypted {
+            let name = ServerName::try_from(origin.host.trim_matches(['[', ']']).to_owned());
+            let name = name.map_err(|_| SendError::NameNotFound)?;
+            let stream = self.tls.connect(name, wire).await.map_err(|_| SendError::Tls)?;
+            let is_http2 = stream.get_ref().1.alpn_protocol() == Some(PROTOCOLS[0]);
+            (Either::Right(Box::new(stream)), is_http2)
+        } else {
+            (Either::Left(wire), false)
+        };
+        let connection = if is_http2 {
+            Http2::open(stream, meter).await.map(Connection::Http2)
+        } else {
+            Http1::open(stream, meter).await.map(Connection::Http1)
+        };
+        let connection = connection.map_err(|_| SendError::NoAnswer)?;
+        let kept = Kept { connection, address, opened: checked, checked };
+        if let Some(shared) = kept.share() {
+            self.pool.put(origin.clone(), shared);
+        }
+        self.exchange(url, &origin, kept, Use::First, attempt).await?.map_err(|_| SendError::NoAnswer)
+    }
+
+    /// Sends over a connection, and keeps it if it can be used again.
+    async fn exchange(
+        &self,
+        url: &Url,
+        origin: &Origin,
+        kept: Kept,
+        used: Use,
+        attempt: Attempt<'_>,
+    ) -> Result<Result<EndpointResponse, Lost>, SendError> {
+        let Kept { connection, .. } = kept;
+        Ok(match connection {
+            Connection::Http1(connection) => {
+                if used == Use::Again {
+                    connection.begin();
+                }
+                let sent = connection.send(request(url, Version::HTTP_11, attempt)?, attempt.challenge).await;
+                sent.map(|(answer, again)| {
+                    if let Some(connection) = again {
+                        let connection = Connection::Http1(connection);
+                        self.pool.put(origin.clone(), Kept { connection, ..kept });
+                    }
+                    answer
+                })
+            }
+            Connection::Http2(connection) => {
+                let identity = connection.identity();
+                let mut shared = Shared { pool: &self.pool, origin, identity, is_answered: false };
+                let sent = connection.send(request(url, Version::HTTP_2, attempt)?, attempt.challenge).await;
+                shared.is_answered = sent.is_ok();
+                sent
+            }
+        })
+    }
+
+    /// The addresses of a host, all of which must be allowed: a name with a private address is suspicious. Otherwise its kept
+    /// connections are closed too.
+    async fn checked(&self, url: &Url, origin: &Origin) -> Result<Vec<IpAddr>, SendError> {
         let addresses = match url.host() {
             Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],
             Some(Host::Ipv6(address)) => vec![IpAddr::V6(address)],
@@ -176,13 +296,22 @@ impl Sender {
             None => vec![],
         };
         if matches!(self.reach, Reach::Public(_)) && !addresses.iter().copied().all(is_public) {
+            self.pool.close(origin);
             return Err(SendError::NotAllowed);
         }
-        let port = url.port_or_known_default().ok_or(SendError::NotAllowed)?;
+        Ok(addresses)
+    }
+
+    /// Connects to one of the checked addresses, so that a changed DNS answer (DNS rebinding) has no effect.
+    async fn connect(&self, addresses: &[IpAddr], port: u16) -> Result<(Wire, IpAddr), SendError> {
         let mut failure = SendError::NameNotFound;
-        for address in addresses.into_iter().take(ADDRESSES_MAX) {
+        for &address in addresses.iter().take(ADDRESSES_MAX) {
+            let open = self.pool.open(self.open_max);
             match timeout(CONNECT_TIMEOUT, TcpStream::connect(SocketAddr::new(address, port))).await {
-                Ok(Ok(stream)) => return Ok(stream),
+                Ok(Ok(stream)) => {
+                    self.used.opened.fetch_add(1, Ordering::Relaxed);
+                    return Ok((Wire::new(stream, open), address));
+                }
                 Ok(Err(_)) => failure = SendError::NoConnection,
                 Err(_) => failure = SendError::Timeout,
             }
@@ -191,14 +320,43 @@ impl Sender {
     }
 }
 
+/// Whether a connection has served a request before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    First,
+    Again,
+}
+
+/// A request over a shared connection. If it ends without an answer, or is dropped, further requests get another connection.
+struct Shared<'a> {
+    pool: &'a Pool,
+    origin: &'a Origin,
+    identity: Weak<()>,
+    is_answered: bool,
+}
+
+impl Drop for Shared<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.pool.close_shared(self.origin, &self.identity);
+        }
+    }
+}
+
 /// The request, with one signature for each secret.
-fn request(url: &Url, attempt: Attempt<'_>) -> Result<Request<Full<Bytes>>, SendError> {
+fn request(url: &Url, version: Version, attempt: Attempt<'_>) -> Result<Request<Full<Bytes>>, SendError> {
     let signatures = attempt.secrets.iter().filter_map(|secret| {
         let signing = Webhook::from_bytes(secret.to_vec()).ok()?;
         signing.sign(attempt.id, attempt.now_s, attempt.payload.as_bytes()).ok()
     });
-    Request::post(&url[Position::BeforePath..Position::AfterQuery])
-        .header(HOST, &url[Position::BeforeHost..Position::AfterPort])
+    // HTTP/2 makes its fields `:scheme`, `:authority` and `:path` of a whole URL.
+    let request = if version == Version::HTTP_2 {
+        Request::post(&url[..Position::AfterQuery]).version(version)
+    } else {
+        Request::post(&url[Position::BeforePath..Position::AfterQuery])
+            .header(HOST, &url[Position::BeforeHost..Position::AfterPort])
+    };
+    request
         .header(USER_AGENT, concat!("mancala-server/", env!("CARGO_PKG_VERSION")))
         .header(CONTENT_TYPE, "application/json")
         .header(HEADER_WEBHOOK_ID, attempt.id)
@@ -206,67 +364,6 @@ fn request(url: &Url, attempt: Attempt<'_>) -> Result<Request<Full<Bytes>>, Send
         .header(HEADER_WEBHOOK_SIGNATURE, signatures.collect::<Vec<_>>().join(" "))
         .body(Full::from(attempt.payload.to_owned()))
         .map_err(|_| SendError::NotAllowed)
-}
-
-/// Sends a request over a connection, which closes once the answer is read: its head, and after a challenge the start of its body.
-async fn exchange(
-    stream: impl AsyncRead + AsyncWrite + Unpin,
-    request: Request<Full<Bytes>>,
-    challenge: Option<&str>,
-) -> Result<EndpointResponse, SendError> {
-    let mut connecting = http1::Builder::new();
-    connecting.max_buf_size(HEAD_BYTES_MAX);
-    let connected = connecting.handshake(TokioIo::new(stream)).await.map_err(|_| SendError::NoAnswer)?;
-    let (mut requests, connection) = connected;
-    let answer = async {
-        let response = requests.send_request(request).await?;
-        let mut answer = EndpointResponse::of(&response);
-        if let Some(challenge) = challenge {
-            let body = Limited::new(response.into_body(), CHALLENGE_ANSWER_BYTES_MAX).collect().await;
-            answer.lacks_challenge = !body.is_ok_and(|body| repeats(challenge, &body.to_bytes()));
-        }
-        Ok::<_, hyper::Error>(answer)
-    };
-    let (mut answer, mut connection) = (pin!(answer), pin!(connection));
-    let answer = tokio::select! {
-        answer = &mut answer => answer,
-        // The connection may have ended after an answer.
-        _ = &mut connection => answer.await,
-    };
-    answer.map_err(|_| SendError::NoAnswer)
-}
-
-/// Whether a body repeats a challenge: as text, or as JSON like `{"challenge": "…"}`. A service that sends back whatever it gets does
-/// not: in the message, the challenge stands elsewhere.
-fn repeats(challenge: &str, body: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Repeated<'a> {
-        challenge: &'a str,
-    }
-    body.trim_ascii() == challenge.as_bytes()
-        || serde_json::from_slice::<Repeated<'_>>(body).is_ok_and(|repeated| repeated.challenge == challenge)
-}
-
-impl EndpointResponse {
-    fn of<B>(response: &Response<B>) -> Self {
-        let retry_after_s = retry_after_s(response.headers());
-        Self { status: response.status().as_u16(), retry_after_s, lacks_challenge: false }
-    }
-
-    /// Whether the endpoint took the message: by the status, and for a challenge also by the body.
-    pub const fn is_success(self) -> bool {
-        matches!(self.status, 200..=299) && !self.lacks_challenge
-    }
-
-    /// Whether the endpoint unsubscribes.
-    pub const fn is_gone(self) -> bool {
-        self.status == 410
-    }
-}
-
-/// The seconds of `Retry-After`. A date is ignored, and the schedule applies.
-fn retry_after_s(headers: &HeaderMap) -> Option<u32> {
-    headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
 }
 
 /// Looks up names with the system's resolver.
@@ -279,21 +376,5 @@ pub fn system_names() -> Names {
 impl fmt::Debug for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender").field("reach", &self.reach).finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_challenge_is_repeated_as_text_or_as_json_and_not_by_an_echo() {
-        for body in ["abc", " abc\r\n", r#"{"challenge":"abc"}"#, r#"{"ok": true, "challenge": "abc"}"#] {
-            assert!(repeats("abc", body.as_bytes()), "{body}");
-        }
-        let echo = r#"{"type":"webhook.challenge","data":{"challenge":"abc"}}"#;
-        for body in ["", "ab", "abcd", r#""abc""#, r#"{"challenge":"abcd"}"#, "{", echo] {
-            assert!(!repeats("abc", body.as_bytes()), "{body}");
-        }
     }
 }

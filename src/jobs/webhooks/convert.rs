@@ -13,7 +13,7 @@ use crate::{
         DbError,
         events::game_log::{self, LogRange, LogSlice},
         games::{self, SeatedGame},
-        webhooks::queue::{self, Batch, MessageContent, NewDelivery, Reminder, Subscriber},
+        webhooks::queue::{self, Batch, Counted, MessageContent, NewDelivery, Reminder, Subscriber},
     },
     domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
     repeats,
@@ -31,25 +31,34 @@ const CLOCK_SKEW_MAX: Duration = Duration::minutes(1);
 /// The pause before the appends of a game that failed are converted again.
 const RETRY_AFTER: Duration = Duration::seconds(10);
 
-/// Converts the appends of one batch of games after the cursor, and moves the cursor. Returns whether that was the whole queue.
+/// How far the conversion is.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// The last game of the previous batch, if there may be more. The next batch starts after it, so that every game gets its turn.
+    after: Option<GameId>,
+    counted: Counted,
+}
+
+/// Converts the appends of one batch of games after the previous ones. Returns whether that was the whole queue.
 ///
 /// If the batch fails, each of its games is converted alone, and a game that fails is retried later.
-pub async fn convert(
+pub(super) async fn convert(
     pool: &PgPool,
-    cursor: &mut GameId,
+    progress: &mut Progress,
     write: WriteMessage,
     now: OffsetDateTime,
 ) -> Result<bool, DbError> {
-    let batch = Batch::begin(pool, *cursor, now, BATCH).await?;
-    let is_whole_queue = batch.last.is_none() && *cursor == GameId(Uuid::nil());
-    *cursor = batch.last.unwrap_or(GameId(Uuid::nil()));
+    let batch = Batch::begin(pool, progress.after.unwrap_or(GameId(Uuid::nil())), now, BATCH).await?;
+    let is_whole_queue = batch.last.is_none() && progress.after.is_none();
+    progress.after = batch.last;
+    let counted = &mut progress.counted;
     let games = batch.games();
     if games.is_empty() {
         return Ok(is_whole_queue);
     }
-    if convert_batch(pool, batch, write, now).await.is_err() {
+    if convert_batch(pool, batch, counted, write, now).await.is_err() {
         for game in games {
-            if let Err(error) = convert_batch(pool, Batch::of_game(pool, game).await?, write, now).await {
+            if let Err(error) = convert_batch(pool, Batch::of_game(pool, game).await?, counted, write, now).await {
                 if let Some(line) = repeats::admit("webhook messages of games", &error.to_string()) {
                     tracing::error!(left_out = line.left_out, game.id = %game.0, "the webhook messages of a game cannot be made yet: {error}");
                 }
@@ -74,10 +83,11 @@ enum ConvertError {
 async fn convert_batch(
     pool: &PgPool,
     mut batch: Batch,
+    counted: &mut Counted,
     write: WriteMessage,
     now: OffsetDateTime,
 ) -> Result<(), ConvertError> {
-    let made = AssertUnwindSafe(make_deliveries(pool, &mut batch, write, now)).catch_unwind().await;
+    let made = AssertUnwindSafe(make_deliveries(pool, &mut batch, counted, write, now)).catch_unwind().await;
     match made.unwrap_or(Err(ConvertError::Panicked)) {
         Ok(()) => Ok(batch.commit().await?),
         Err(error) => {
@@ -90,6 +100,7 @@ async fn convert_batch(
 async fn make_deliveries(
     pool: &PgPool,
     batch: &mut Batch,
+    counted: &mut Counted,
     write: WriteMessage,
     now: OffsetDateTime,
 ) -> Result<(), ConvertError> {
@@ -118,7 +129,7 @@ async fn make_deliveries(
         here.map(|subscriber| (subscriber.webhook, seated.game.id(), seated.game.time().deadline))
     });
     let present: Vec<_> = present.collect();
-    batch.store_deliveries(&deliveries, &present, now).await?;
+    batch.store_deliveries(&deliveries, &present, counted, now).await?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::{
-    db::webhooks::deliveries::{Due, Full, Lane},
+    db::webhooks::attempts::{Due, Full, Lane},
     domain::PlayerId,
 };
 

@@ -3,7 +3,11 @@
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    db::webhooks::deliveries::{AttemptOutcome, Due, KEPT, NextStep},
+    db::webhooks::{
+        attempts::Due,
+        deliveries::KEPT,
+        results::{AttemptOutcome, NextStep},
+    },
     webhook::{EndpointResponse, SendError},
 };
 

@@ -1,6 +1,13 @@
 //! The loop of the webhooks job, and the attempts that are in flight.
 
-use std::{future::pending, panic::AssertUnwindSafe, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    future::pending,
+    panic::AssertUnwindSafe,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures_util::FutureExt;
 use sqlx::PgPool;
@@ -13,17 +20,20 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{
-    convert::{WriteMessage, convert},
-    deliver::{deliver, take},
+    convert::{Progress, WriteMessage, convert},
+    deliver::{Means, deliver, take},
     in_flight::InFlight,
+    recorder::Recorder,
 };
 use crate::{
     clock::now,
     db::{
         DbError,
-        webhooks::{deliveries::Lane, flags},
+        webhooks::{
+            attempts::{Due, Lane, behind},
+            flags,
+        },
     },
-    domain::GameId,
     metrics::Metrics,
     webhook::Sender,
 };
@@ -38,8 +48,18 @@ const PERMIT_TIME: Duration = Duration::from_secs(2);
 /// The pause between two polls without a notification from this process.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// The least time from one poll to the next, unless there is more to convert or to send. What comes meanwhile is one batch: a poll takes
+/// some ten statements, however little there is to do.
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
+
+/// A poll that begins so many attempts has more to send.
+const BEGUN_BUSY: usize = 16;
+
 /// How long a stopping server waits for the attempts in flight. Another process repeats those that take longer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The pause between two looks for games to flag, and for connections to close.
+const CARE_PAUSE: Duration = Duration::from_secs(1);
 
 /// How many webhooks one poll handles whose players' games must be flagged.
 const FLAGGED_MAX: u32 = 100;
@@ -56,9 +76,10 @@ pub struct Settings {
 
 /// Runs until `stopping` is cancelled. `appended` is notified after appends that players have webhooks for.
 pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stopping: CancellationToken) {
-    let mut worker = Worker::default();
+    let mut worker = Worker::new(&pool);
     let mut failing = false;
     while !stopping.is_cancelled() {
+        let (polled_at, begun_before) = (Instant::now(), worker.begun);
         // Deliveries that were taken but not started when the server stops are taken again when their lease expires.
         let polling = AssertUnwindSafe(worker.poll(&pool, &settings)).catch_unwind();
         let Some(polled) = stopping.run_until_cancelled(polling).await else { break };
@@ -77,6 +98,10 @@ pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stoppi
                 () = worker.one_ended(), if !failing => {}
                 () = tokio::time::sleep(PAUSE) => {}
             }
+            let left = POLL_INTERVAL.saturating_sub(polled_at.elapsed());
+            if worker.begun - begun_before < BEGUN_BUSY {
+                stopping.run_until_cancelled(tokio::time::sleep(left)).await;
+            }
         }
     }
     let _ = timeout(STOP_TIMEOUT, worker.all_ended()).await;
@@ -84,7 +109,7 @@ pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stoppi
 
 /// One poll, and all its attempts until they are recorded; returns the number of attempts.
 pub async fn round(pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
-    let mut worker = Worker::default();
+    let mut worker = Worker::new(pool);
     let polled = worker.poll(pool, settings).await;
     worker.all_ended().await;
     polled.failure.map_or(Ok(worker.begun), Err)
@@ -102,48 +127,77 @@ struct Worker {
     tasks: JoinSet<()>,
     permits: [(Lane, Arc<Semaphore>); 3],
     in_flight: InFlight,
-    /// How many attempts were started.
+    recorder: Recorder,
+    /// When games were flagged and connections closed the last time.
+    cared_at: Option<Instant>,
+    /// How many deliveries were started, without those behind them.
     begun: usize,
-    /// The last game of the previous batch. The next batch starts after it, so that every game gets its turn.
-    cursor: GameId,
-}
-
-impl Default for Worker {
-    fn default() -> Self {
-        let permits = PERMITS.map(|(lane, permits)| (lane, Arc::new(Semaphore::new(permits))));
-        Self { tasks: JoinSet::new(), permits, in_flight: InFlight::default(), begun: 0, cursor: GameId(Uuid::nil()) }
-    }
+    progress: Progress,
 }
 
 impl Worker {
+    fn new(pool: &PgPool) -> Self {
+        let permits = PERMITS.map(|(lane, permits)| (lane, Arc::new(Semaphore::new(permits))));
+        Self {
+            tasks: JoinSet::new(),
+            permits,
+            in_flight: InFlight::default(),
+            recorder: Recorder::start(pool.clone()),
+            cared_at: None,
+            begun: 0,
+            progress: Progress::default(),
+        }
+    }
+
     /// Flags games, converts one batch of appends, and starts attempts in each lane. A failed step does not skip the others.
     async fn poll(&mut self, pool: &PgPool, settings: &Settings) -> Polled {
-        let flagged = flags::flag_again(pool, now(), FLAGGED_MAX).await;
-        let converted = convert(pool, &mut self.cursor, settings.write, now()).await;
-        let mut failure = flagged.err();
+        let mut failure = self.care(pool, settings).await.err();
+        let converted = convert(pool, &mut self.progress, settings.write, now()).await;
         for lane in Lane::ALL {
             let room = self.room(lane, settings.attempts_max);
             if room == 0 {
                 continue;
             }
-            match take(pool, lane, room, &self.in_flight.full(lane), now()).await {
-                Ok(taken) => {
-                    for due in taken {
-                        let counted = self.in_flight.count(lane, &due);
-                        let delivery = deliver(pool.clone(), settings.sender.clone(), settings.metrics.clone(), due);
-                        self.begin(lane, async move {
-                            delivery.await;
-                            drop(counted);
-                        });
-                    }
-                }
-                Err(error) => failure = Some(error),
+            if let Err(error) = self.start(pool, settings, lane, room).await {
+                failure = Some(error);
             }
         }
         match converted {
             Ok(is_idle) => Polled { is_idle, failure },
             Err(error) => Polled { is_idle: true, failure: Some(error) },
         }
+    }
+
+    /// Flags games, and closes connections whose time is over, once in a while.
+    async fn care(&mut self, pool: &PgPool, settings: &Settings) -> Result<(), DbError> {
+        if self.cared_at.is_some_and(|at| at.elapsed() < CARE_PAUSE) {
+            return Ok(());
+        }
+        self.cared_at = Some(Instant::now());
+        settings.sender.close_expired();
+        flags::flag_again(pool, now(), FLAGGED_MAX).await
+    }
+
+    /// Takes deliveries of a lane, and starts to send them.
+    async fn start(&mut self, pool: &PgPool, settings: &Settings, lane: Lane, room: u32) -> Result<(), DbError> {
+        let taken = take(pool, lane, room, &self.in_flight.full(lane), now()).await?;
+        // The attempts of others show first whether the endpoint takes them.
+        let mut behind = if lane == Lane::Quick { waiting_behind(pool, &taken).await } else { HashMap::new() };
+        for due in taken {
+            let counted = self.in_flight.count(lane, &due);
+            let means = Means {
+                pool: pool.clone(),
+                sender: settings.sender.clone(),
+                metrics: settings.metrics.clone(),
+                recorder: self.recorder.clone(),
+            };
+            let behind = behind.remove(&due.id).unwrap_or_default();
+            self.begin(lane, async move {
+                deliver(means, due, behind).await;
+                drop(counted);
+            });
+        }
+        Ok(())
     }
 
     fn permits(&self, lane: Lane) -> &Arc<Semaphore> {
@@ -182,4 +236,15 @@ impl Worker {
     async fn all_ended(&mut self) {
         while self.tasks.join_next().await.is_some() {}
     }
+}
+
+/// What waits behind leased deliveries. Without it each of them is sent alone.
+async fn waiting_behind(pool: &PgPool, leased: &[Due]) -> HashMap<Uuid, Vec<Due>> {
+    if leased.is_empty() {
+        return HashMap::new();
+    }
+    behind(pool, leased).await.unwrap_or_else(|error| {
+        tracing::debug!("what waits behind deliveries cannot be read yet: {error}");
+        HashMap::new()
+    })
 }

@@ -16,9 +16,12 @@ use serde_json::Value;
 use standardwebhooks::Webhook;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
 };
-use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{HandshakeKind, ServerConfig},
+};
 
 /// A request to an endpoint.
 #[derive(Clone, Debug)]
@@ -63,6 +66,12 @@ pub enum Reply {
     EndlessHead,
     /// Interim responses (103) without an end.
     EndlessInterim,
+    /// 200, and the connection is closed, which the answer does not say.
+    Closing,
+    /// 200 with a body of so many bytes.
+    Long(usize),
+    /// 200, and a second answer that nothing asked for, in one piece.
+    Twice,
     /// Nothing, and the connection is closed.
     Nothing,
     /// Nothing, and the connection stays until the client closes it.
@@ -79,6 +88,9 @@ pub struct Endpoint {
     replies: Arc<Mutex<VecDeque<Reply>>>,
     always: Arc<Mutex<Reply>>,
     held: Arc<AtomicUsize>,
+    connections: Arc<AtomicUsize>,
+    open: Arc<AtomicUsize>,
+    resumed: Arc<AtomicUsize>,
 }
 
 impl Endpoint {
@@ -91,8 +103,16 @@ impl Endpoint {
         Self::start_with(Some(TlsAcceptor::from(Arc::new(config)))).await
     }
 
+    /// One at another address of this machine, and a given port.
+    pub async fn start_at(address: SocketAddr) -> Self {
+        Self::listen(TcpListener::bind(address).await.expect("the port is free"), None)
+    }
+
     async fn start_with(tls: Option<TlsAcceptor>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        Self::listen(TcpListener::bind("127.0.0.1:0").await.expect("a port is free"), tls)
+    }
+
+    fn listen(listener: TcpListener, tls: Option<TlsAcceptor>) -> Self {
         let endpoint = Self {
             address: listener.local_addr().expect("an address"),
             received: Arc::default(),
@@ -101,16 +121,19 @@ impl Endpoint {
             replies: Arc::default(),
             always: Arc::new(Mutex::new(Reply::Status(200))),
             held: Arc::default(),
+            connections: Arc::default(),
+            open: Arc::default(),
+            resumed: Arc::default(),
         };
         let serving = endpoint.clone();
         actix_web::rt::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (serving, tls) = (serving.clone(), tls.clone());
+                serving.connections.fetch_add(1, Ordering::SeqCst);
+                serving.open.fetch_add(1, Ordering::SeqCst);
                 actix_web::rt::spawn(async move {
-                    match tls {
-                        Some(tls) => serving.answer(tls.accept(stream).await.ok()?).await,
-                        None => serving.answer(stream).await,
-                    }
+                    serving.serve(stream, tls).await;
+                    serving.open.fetch_sub(1, Ordering::SeqCst);
                 });
             }
         });
@@ -154,7 +177,39 @@ impl Endpoint {
         *self.always.lock().expect("a lock") = reply;
     }
 
-    async fn answer(self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Option<()> {
+    /// How many connections were opened to it.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    /// How many connections to it are open.
+    pub fn open(&self) -> usize {
+        self.open.load(Ordering::SeqCst)
+    }
+
+    /// How many TLS sessions were resumed.
+    pub fn resumed(&self) -> usize {
+        self.resumed.load(Ordering::SeqCst)
+    }
+
+    async fn serve(&self, stream: TcpStream, tls: Option<TlsAcceptor>) -> Option<()> {
+        let Some(tls) = tls else { return self.answer_all(stream).await };
+        let stream = tls.accept(stream).await.ok()?;
+        if stream.get_ref().1.handshake_kind() == Some(HandshakeKind::Resumed) {
+            self.resumed.fetch_add(1, Ordering::SeqCst);
+        }
+        self.answer_all(stream).await
+    }
+
+    /// Answers requests until the client or a reply closes the connection.
+    async fn answer_all(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Option<()> {
+        loop {
+            self.answer(&mut stream).await?;
+        }
+    }
+
+    /// Answers one request; `None` closes the connection.
+    async fn answer(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Option<()> {
         let mut bytes = vec![];
         let (head, body) = loop {
             let mut part = [0; 4096];
@@ -187,6 +242,10 @@ impl Endpoint {
         }
         let reply = self.replies.lock().expect("a lock").pop_front();
         let reply = reply.unwrap_or_else(|| self.always.lock().expect("a lock").clone());
+        self.reply(stream, reply).await
+    }
+
+    async fn reply(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin, reply: Reply) -> Option<()> {
         match reply {
             Reply::Status(status) => {
                 stream
@@ -224,12 +283,29 @@ impl Endpoint {
             Reply::EndlessInterim => loop {
                 stream.write_all(b"HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n").await.ok()?;
             },
-            Reply::Nothing => {}
+            Reply::Closing => {
+                stream.write_all(b"HTTP/1.1 200 A\r\ncontent-length: 2\r\n\r\nok").await.ok()?;
+                return None;
+            }
+            Reply::Long(length) => {
+                let answer = format!("HTTP/1.1 200 A\r\ncontent-length: {length}\r\n\r\n{}", "a".repeat(length));
+                stream.write_all(answer.as_bytes()).await.ok()?;
+            }
+            Reply::Twice => {
+                stream
+                    .write_all(
+                        b"HTTP/1.1 200 A\r\ncontent-length: 0\r\n\r\nHTTP/1.1 202 A\r\ncontent-length: 0\r\n\r\n",
+                    )
+                    .await
+                    .ok()?;
+            }
+            Reply::Nothing => return None,
             Reply::Silence => {
                 self.held.fetch_add(1, Ordering::SeqCst);
                 // Nothing more comes until the client closes the connection.
                 let _ = stream.read(&mut [0; 1]).await;
                 self.held.fetch_sub(1, Ordering::SeqCst);
+                return None;
             }
         }
         Some(())

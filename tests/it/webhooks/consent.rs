@@ -1,7 +1,10 @@
 //! The consent of endpoints: each repeats a challenge before it gets notices.
 
 use mancala_server::{
-    db::webhooks::deliveries::{self, AttemptOutcome, Full, Lane, NextStep},
+    db::webhooks::{
+        attempts::{Full, Lane},
+        results::{AttemptOutcome, Attempted, NextStep, Run, record},
+    },
     jobs::webhooks as job,
 };
 use reqwest::Method;
@@ -89,9 +92,10 @@ async fn another_address_is_challenged_before_it_gets_what_waits() {
     assert!(taken[0].challenge.is_some());
     let third = second.url().replace("key=1", "key=3");
     app.patch(&path, Some(&ana), &json!({ "url": third })).await;
-    let answered =
+    let outcome =
         AttemptOutcome { status: Some(200), error: None, retry_after: Duration::ZERO, next: NextStep::Delivered };
-    deliveries::record(&app.db, &taken[0], &answered, Duration::ZERO, now()).await.expect("it is recorded");
+    let made = Attempted { due: taken[0].clone(), outcome, begun: now(), ended: now() };
+    record(&app.db, &[Run { first: made, rest: vec![] }], now()).await.expect("it is recorded");
     assert!(!is_verified(&app, &ana, &path).await);
     second.agrees(true);
     deliver(&app).await;

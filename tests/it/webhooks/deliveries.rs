@@ -13,7 +13,7 @@ use futures_util::future::join;
 use mancala_server::{
     db::{
         Writers,
-        webhooks::deliveries::{Full, Lane},
+        webhooks::attempts::{Full, Lane},
     },
     jobs::webhooks,
     webhook::{Names, Ports, Reach, Sender, system_names},

@@ -1,5 +1,6 @@
 //! Webhooks: their endpoints, their queues and their deliveries.
 
+pub mod connections;
 pub mod consent;
 pub mod deliveries;
 pub mod endpoints;

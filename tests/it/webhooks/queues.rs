@@ -9,7 +9,10 @@ use futures_util::future::{join, join_all};
 use mancala_server::{
     db::{
         Writers,
-        webhooks::deliveries::{Full, Lane},
+        webhooks::{
+            attempts::{Due, Full, Lane, behind},
+            results::{AttemptOutcome, Attempted, NextStep, Run, record},
+        },
     },
     domain::PlayerId,
     jobs::{erasure, webhooks as job},
@@ -66,6 +69,70 @@ async fn a_long_queue_of_one_game_arrives_in_order_and_delays_no_other() {
     assert_eq!((told.len(), told[0]), (1 + 160, told[1]));
     assert!(told.is_sorted(), "{told:?}");
     assert_eq!(count_rows(&app, "webhook_delivery where not is_delivered").await, 0);
+}
+
+#[actix_web::test]
+async fn what_waits_behind_a_delivery_is_sent_with_it_until_one_fails() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let endpoint = Endpoint::start().await;
+    created_for(&app, &bo, &endpoint, &json!(["game.offer"])).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    offers(&app, &id, &ana, 5).await;
+    // A proven endpoint.
+    sql(&app, "update webhook set lane = 0".to_owned()).await;
+    endpoint.will(&[Reply::Status(200), Reply::Status(202), Reply::Status(200), Reply::Status(500)]);
+    assert_eq!(round(&app).await, 1);
+    assert_eq!((endpoint.received().len(), endpoint.connections()), (4, 1));
+    for (connection, count) in [("opened", 1), ("reused", 3)] {
+        let line = format!(r#"mancala_webhook_connections_total{{connection="{connection}"}} {count}"#);
+        assert!(app.metrics.text().lines().any(|known| known == line), "{line}");
+    }
+    let delivered =
+        "webhook_delivery where is_delivered and ended_at is not null and attempts = 1 and last_status < 300";
+    assert_eq!(count_rows(&app, delivered).await, 3);
+    // The one that failed is the first of the queue now, and those behind it wait for it.
+    let failed = "webhook_delivery where attempts = 1 and last_status = 500 and next_attempt_at is not null and leased_until is null";
+    assert_eq!(count_rows(&app, failed).await, 1);
+    assert_eq!(count_rows(&app, "webhook_delivery where attempts = 0 and next_attempt_at is null").await, 6);
+    assert_eq!(round(&app).await, 0);
+    for _ in 0..2 {
+        let_pass(&app, 400).await;
+        deliver(&app).await;
+    }
+    assert_eq!(count_rows(&app, "webhook_delivery where not is_delivered").await, 0);
+    let received = endpoint.received();
+    assert_eq!((received.len(), received[3].id()), (11, received[4].id()));
+    assert!(received.iter().map(Received::seq).is_sorted());
+}
+
+#[actix_web::test]
+async fn a_lease_that_another_process_has_taken_over_records_nothing() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let endpoint = Endpoint::start().await;
+    created_for(&app, &bo, &endpoint, &json!(["game.offer"])).await;
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    offers(&app, &id, &ana, 2).await;
+    sql(&app, "update webhook set lane = 0".to_owned()).await;
+    endpoint.always(Reply::Nothing);
+    endpoint.will(&[Reply::Status(500)]);
+    round(&app).await;
+    let_pass(&app, 400).await;
+    let taken = job::take(&app.db, Lane::Failing, 1, &Full::default(), now()).await.expect("it is taken");
+    let waiting = behind(&app.db, &taken).await.expect("they are read").remove(&taken[0].id).expect("they wait");
+    assert_eq!((taken.len(), waiting.len()), (1, 3));
+    let_pass(&app, 31).await;
+    let again = job::take(&app.db, Lane::Failing, 1, &Full::default(), now()).await.expect("it is taken again");
+    assert_eq!((again[0].id, again[0].attempt), (taken[0].id, taken[0].attempt + 1));
+    let outcome =
+        AttemptOutcome { status: Some(200), error: None, retry_after: time::Duration::ZERO, next: NextStep::Delivered };
+    let made = |due: &Due| Attempted { due: due.clone(), outcome: outcome.clone(), begun: now(), ended: now() };
+    let run = |first: &Due| Run { first: made(first), rest: waiting.iter().map(made).collect() };
+    record(&app.db, &[run(&taken[0])], now()).await.expect("it says nothing");
+    assert_eq!(count_rows(&app, "webhook_delivery where is_delivered").await, 0);
+    record(&app.db, &[run(&again[0])], now()).await.expect("it is recorded");
+    assert_eq!(count_rows(&app, "webhook_delivery where is_delivered").await, 4);
 }
 
 #[actix_web::test]

@@ -1,13 +1,15 @@
 //! The health of endpoints, by the results of attempts; and the lock of a webhook's row, under which its health and its
 //! deliveries change.
 
+use std::collections::HashMap;
+
 use mancala_domain::PlayerId;
 use sqlx::PgConnection;
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use crate::connection::{DbError, statement};
+use crate::connection::{DbError, columns, statement};
 
 /// An endpoint that answers within this time gets more attempts at once.
 const QUICK_MAX: Duration = Duration::seconds(1);
@@ -149,33 +151,36 @@ impl Health {
 }
 
 /// A webhook whose row is locked until the transaction ends.
+#[derive(Clone)]
 pub(crate) struct Locked {
     pub(crate) url: String,
     pub(crate) health: Health,
 }
 
-pub(crate) async fn lock(connection: &mut PgConnection, id: Uuid) -> Result<Option<Locked>, DbError> {
-    let row = sqlx::query!(
+/// Locks the rows of webhooks, in the order of their ids. Deleted ones are missing in the answer.
+pub(crate) async fn lock(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Locked>, DbError> {
+    let rows = sqlx::query!(
         r#"
-        select url, failures, failed_at, failing_since, paused_until, lane from webhook where id = $1
-        for no key update
+        select id, url, failures, failed_at, failing_since, paused_until, lane from webhook where id = any($1)
+        order by id for no key update
         "#,
-        id,
+        ids,
     )
-    .fetch_optional(connection)
+    .fetch_all(connection)
     .instrument(statement("select webhook for update"))
     .await?;
-    Ok(row.map(|row| Locked {
-        url: row.url,
-        health: Health {
+    let locked = rows.into_iter().map(|row| {
+        let health = Health {
             failures: row.failures,
             failed_at: row.failed_at,
             failing_since: row.failing_since,
             paused_until: row.paused_until,
             is_quick: row.lane == Lane::Quick.number(),
             disabled: None,
-        },
-    }))
+        };
+        (row.id, Locked { url: row.url, health })
+    });
+    Ok(locked.collect())
 }
 
 /// Makes a webhook due, and locks its row.
@@ -219,30 +224,64 @@ pub(crate) async fn wake(
     Ok(woken.rows_affected() > 0)
 }
 
-/// Stores the health of an endpoint; its deliveries are scanned again.
+columns! {
+    /// The health of a webhook's endpoint.
+    struct HealthRow => HealthColumns {
+        id: Uuid,
+        failures: i32,
+        failed_at: Option<OffsetDateTime>,
+        failing_since: Option<OffsetDateTime>,
+        paused_until: Option<OffsetDateTime>,
+        lane: i16,
+        disabled: Option<&'static str>,
+    }
+}
+
+/// Stores the health of endpoints, whose rows are locked already; their deliveries are scanned again.
 pub(crate) async fn set_health(
     connection: &mut PgConnection,
-    id: Uuid,
-    health: &Health,
+    all: impl Iterator<Item = (Uuid, &Health)>,
     now: OffsetDateTime,
 ) -> Result<(), DbError> {
+    let new = HealthColumns::of(all.map(|(id, health)| HealthRow {
+        id,
+        failures: health.failures,
+        failed_at: health.failed_at,
+        failing_since: health.failing_since,
+        paused_until: health.paused_until,
+        lane: health.lane().number(),
+        disabled: health.disabled,
+    }));
     sqlx::query!(
         r#"
         update webhook set
-            failures = $2, failed_at = $3, failing_since = $4, paused_until = $5, lane = $6,
-            due_at = case when $5::timestamptz is null then least(due_at, $8) else greatest($8::timestamptz, $5) end,
+            failures = given.failures, failed_at = given.failed_at, failing_since = given.failing_since,
+            paused_until = given.paused_until, lane = given.lane, due_at = case
+                when given.paused_until is null then least(due_at, $8)
+                else greatest($8::timestamptz, given.paused_until)
+            end,
             touched = touched + 1,
-            disabled_at = case when $7::text is null then disabled_at else coalesce(disabled_at, $8) end,
-            disabled_reason = coalesce(disabled_reason, $7)
-        where id = $1
+            disabled_at = case when given.disabled is null then disabled_at else coalesce(disabled_at, $8) end,
+            disabled_reason = coalesce(disabled_reason, given.disabled)
+        from (
+            select
+                unnest($1::uuid[]) as id,
+                unnest($2::integer[]) as failures,
+                unnest($3::timestamptz[]) as failed_at,
+                unnest($4::timestamptz[]) as failing_since,
+                unnest($5::timestamptz[]) as paused_until,
+                unnest($6::smallint[]) as lane,
+                unnest($7::text[]) as disabled
+        ) given
+        where webhook.id = given.id
         "#,
-        id,
-        health.failures,
-        health.failed_at,
-        health.failing_since,
-        health.paused_until,
-        health.lane().number(),
-        health.disabled,
+        &new.id,
+        &new.failures,
+        &new.failed_at as &[Option<OffsetDateTime>],
+        &new.failing_since as &[Option<OffsetDateTime>],
+        &new.paused_until as &[Option<OffsetDateTime>],
+        &new.lane,
+        &new.disabled as &[Option<&str>],
         now,
     )
     .execute(connection)

@@ -1,6 +1,9 @@
 //! The queue of events that become deliveries: it is filled by appends, and emptied in batches.
 
-use std::collections::HashSet;
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration as StdDuration, Instant},
+};
 
 use mancala_domain::{Event, GameId, Notice, NoticeKind, PlayerId, Previous};
 use sqlx::{PgPool, Postgres, Transaction};
@@ -23,6 +26,9 @@ const OF_GAME_MAX: i64 = 64;
 
 /// How many deliveries wait for an endpoint at most: more than a player has games. A webhook with more is disabled.
 pub const WAITING_MAX: i64 = 10_000;
+
+/// How long a count of what waits for an endpoint holds. It reads as many rows as wait.
+const COUNT_AGE_MAX: StdDuration = StdDuration::from_secs(1);
 
 /// Distinguishes these advisory locks from others.
 const ADVISORY_LOCK: i64 = 0x7765_6268_6f6f_6b73;
@@ -144,6 +150,20 @@ pub struct MessageContent<'a> {
     pub seated: &'a SeatedGame,
 }
 
+/// When this process counted what waits for each webhook.
+#[derive(Debug, Default)]
+pub struct Counted(HashMap<Uuid, Instant>);
+
+impl Counted {
+    /// Those of the webhooks that are to be counted now.
+    fn due(&mut self, webhooks: &[Uuid]) -> Vec<Uuid> {
+        self.0.retain(|_, at| at.elapsed() < COUNT_AGE_MAX);
+        let due: Vec<_> = webhooks.iter().copied().filter(|id| !self.0.contains_key(id)).collect();
+        self.0.extend(due.iter().map(|id| (*id, Instant::now())));
+        due
+    }
+}
+
 /// Queued events, and the advisory locks of their games, so that one process at a time converts them.
 #[derive(Debug)]
 pub struct Batch {
@@ -252,10 +272,12 @@ impl Batch {
         &mut self,
         deliveries: &[NewDelivery],
         present: &[(Uuid, GameId, Option<OffsetDateTime>)],
+        counted: &mut Counted,
         now: OffsetDateTime,
     ) -> Result<(), DbError> {
         let webhooks: HashSet<Uuid> = present.iter().map(|(webhook, ..)| *webhook).collect();
-        let open = self.lock(&webhooks.into_iter().collect::<Vec<_>>(), now).await?;
+        let webhooks: Vec<_> = webhooks.into_iter().collect();
+        let open = self.lock(&webhooks, &counted.due(&webhooks), now).await?;
         let taken = self.pending.iter().map(|events| TakenRow { game_id: events.game.0, from_seq: events.from_seq });
         let taken = TakenColumns::of(taken);
         let deadlines = present.iter().map(|&(webhook, game, deadline)| DeadlineRow {
@@ -341,22 +363,23 @@ impl Batch {
         }
     }
 
-    /// Locks webhooks; returns the enabled ones. One with too many queued deliveries is disabled.
-    async fn lock(&mut self, ids: &[Uuid], now: OffsetDateTime) -> Result<HashSet<Uuid>, DbError> {
+    /// Locks webhooks; returns the enabled ones. One of `to_count` with too many queued deliveries is disabled.
+    async fn lock(&mut self, ids: &[Uuid], to_count: &[Uuid], now: OffsetDateTime) -> Result<HashSet<Uuid>, DbError> {
         // No request waits for this, and it may wait for several locks: longer than a request would.
         sqlx::query("set local lock_timeout = '2s'").execute(&mut *self.transaction).await?;
         let rows = sqlx::query!(
             r#"
-            select id, (
+            select id, case when id = any($3) then (
                 select count(*) from (
                     select from webhook_delivery where webhook_id = webhook.id and ended_at is null limit $2
                 ) waiting
-            ) as "waiting!"
+            ) else 0 end as "waiting!"
             from webhook where id = any($1) and disabled_at is null and player_id is not null
             order by id for no key update
             "#,
             ids,
             WAITING_MAX,
+            to_count,
         )
         .fetch_all(&mut *self.transaction)
         .instrument(statement("select webhook for update"))

@@ -1,0 +1,73 @@
+//! Records the results of attempts in batches: those that come in while one batch is recorded are the next one.
+
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt;
+use sqlx::PgPool;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    clock::now,
+    db::webhooks::results::{Run, record},
+};
+
+/// How many runs of attempts are recorded at once: a run has up to 16 results.
+const BATCH_MAX: usize = 128;
+
+/// How many runs wait. There are fewer, because each belongs to an attempt in flight.
+const QUEUE_MAX: usize = 1024;
+
+/// Hands results over to be recorded.
+#[derive(Clone, Debug)]
+pub(super) struct Recorder(mpsc::Sender<Waiting>);
+
+/// Results that wait to be recorded.
+#[derive(Debug)]
+struct Waiting {
+    run: Run,
+    recorded: oneshot::Sender<Result<(), String>>,
+}
+
+impl Recorder {
+    /// Starts the task that records. It ends with the last recorder.
+    pub(super) fn start(pool: PgPool) -> Self {
+        let (sender, waiting) = mpsc::channel(QUEUE_MAX);
+        tokio::spawn(record_all(pool, waiting));
+        Self(sender)
+    }
+
+    /// Returns when the results are recorded.
+    pub(super) async fn record(&self, run: Run) -> Result<(), String> {
+        const ENDED: &str = "the task that records has ended";
+        let (recorded, record) = oneshot::channel();
+        self.0.send(Waiting { run, recorded }).await.map_err(|_| ENDED.to_owned())?;
+        record.await.unwrap_or_else(|_| Err(ENDED.to_owned()))
+    }
+}
+
+async fn record_all(pool: PgPool, mut waiting: mpsc::Receiver<Waiting>) {
+    let mut batch = vec![];
+    while waiting.recv_many(&mut batch, BATCH_MAX).await > 0 {
+        let (runs, waiting): (Vec<_>, Vec<_>) =
+            batch.drain(..).map(|Waiting { run, recorded }| (run, recorded)).unzip();
+        let recorded = record_batch(&pool, &runs).await;
+        // One that fails must not keep the others from being recorded.
+        if runs.len() > 1 && recorded.is_err() {
+            for (run, waits) in runs.iter().zip(waiting) {
+                let _ = waits.send(record_batch(&pool, std::slice::from_ref(run)).await);
+            }
+        } else {
+            for waits in waiting {
+                let _ = waits.send(recorded.clone());
+            }
+        }
+    }
+}
+
+async fn record_batch(pool: &PgPool, runs: &[Run]) -> Result<(), String> {
+    let recorded = AssertUnwindSafe(record(pool, runs, now())).catch_unwind().await;
+    match recorded {
+        Ok(recorded) => recorded.map_err(|error| error.to_string()),
+        Err(_) => Err("recording them panicked".to_owned()),
+    }
+}

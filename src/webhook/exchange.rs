@@ -1,0 +1,274 @@
+//! One request and its answer over an open connection, and whether the connection can be used again. It knows no addresses.
+
+use std::{
+    pin::{Pin, pin},
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use futures_util::FutureExt;
+use http_body_util::{BodyExt, Collected, Full, Limited};
+use hyper::{
+    Request, Response,
+    body::{Body, Bytes, Incoming},
+    client::conn::{http1, http2},
+    header::{HeaderMap, RETRY_AFTER},
+    rt::Executor,
+};
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use tokio::time::timeout;
+use tokio_rustls::client::TlsStream;
+use tokio_util::either::Either;
+
+use super::wire::{Meter, Wire};
+
+/// The most bytes that the heads of an answer may have together: interim answers (1xx) may precede the final one.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// The most bytes that are read of the body of an answer: a little more than a challenge in JSON. A connection whose answer is longer
+/// is closed.
+const BODY_BYTES_MAX: usize = 4096;
+
+/// How long the body of an answer may take after its head. A connection whose answer takes longer is closed. The body that answers a
+/// challenge is read as long as the attempt may take.
+const BODY_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// The longest life of the tasks of an HTTP/2 connection: longer than it is kept, and its last attempt.
+const TASK_TIMEOUT: Duration = Duration::from_mins(6);
+
+/// How many requests one HTTP/2 connection carries at once: as many as a host gets in the quick lane.
+const STREAMS_MAX: usize = 32;
+
+/// The window of a stream and of a connection of HTTP/2: a server may send so much of a body before it is read.
+const WINDOW_BYTES: u32 = 16 * 1024;
+
+/// A stream with or without TLS.
+pub(super) type Stream = Either<Wire, Box<TlsStream<Wire>>>;
+
+/// A connection that is ready for a request.
+pub(super) enum Connection {
+    Http1(Http1),
+    Http2(Http2),
+}
+
+/// HTTP/1.1: one request at a time. The connection makes progress only while it is used.
+pub(super) struct Http1 {
+    requests: http1::SendRequest<Full<Bytes>>,
+    driver: Pin<Box<http1::Connection<TokioIo<Stream>, Full<Bytes>>>>,
+    meter: Arc<Meter>,
+}
+
+/// HTTP/2: requests of several attempts share a connection, which tasks of its own keep in progress.
+#[derive(Clone)]
+pub(super) struct Http2 {
+    requests: http2::SendRequest<Full<Bytes>>,
+    meter: Arc<Meter>,
+    /// As many clones as there are requests under way, and the one in the pool.
+    users: Arc<()>,
+}
+
+/// The answer of an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndpointResponse {
+    pub status: u16,
+    /// The pause in seconds that the endpoint asks for.
+    pub retry_after_s: Option<u32>,
+    /// Whether it lacks the challenge that it must repeat.
+    pub lacks_challenge: bool,
+}
+
+/// The connection ended without an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lost {
+    /// Whether anything was read of an answer.
+    pub(super) has_answered: bool,
+}
+
+impl Http1 {
+    pub(super) async fn open(stream: Stream, meter: Arc<Meter>) -> Result<Self, Lost> {
+        let mut connecting = http1::Builder::new();
+        connecting.max_buf_size(HEAD_BYTES_MAX);
+        let opened = connecting.handshake(TokioIo::new(stream)).await;
+        let (requests, driver) = opened.map_err(|_| Lost { has_answered: false })?;
+        Ok(Self { requests, driver: Box::pin(driver), meter })
+    }
+
+    /// Sends a request, and reads the answer's head and the start of its body. Returns the connection if it can be used again: then
+    /// the answer was read to its end, and nothing came behind it.
+    pub(super) async fn send(
+        mut self,
+        request: Request<Full<Bytes>>,
+        challenge: Option<&str>,
+    ) -> Result<(EndpointResponse, Option<Self>), Lost> {
+        let Self { requests, driver, meter } = &mut self;
+        let mut is_over = false;
+        let answered = drive(driver, &mut is_over, requests.send_request(request)).await;
+        let response = answered.map_err(|_| Lost { has_answered: meter.has_answered() })?;
+        let mut answer = EndpointResponse::of(&response);
+        let body = response.into_body();
+        let body = match challenge {
+            Some(_) => drive(driver, &mut is_over, collect(body)).await,
+            None if body.is_end_stream() => Some(Bytes::new()),
+            None if body.size_hint().lower() > BODY_BYTES_MAX as u64 => None,
+            None => timeout(BODY_TIMEOUT, drive(driver, &mut is_over, collect(body))).await.unwrap_or(None),
+        };
+        answer.check(challenge, body.as_deref());
+        let is_whole = body.is_some();
+        // Progress that needs no further bytes: it also finds what has come behind the answer.
+        let is_open = !is_over && is_whole && driver.as_mut().now_or_never().is_none() && requests.is_ready();
+        Ok((answer, is_open.then_some(self)))
+    }
+
+    /// Prepares the connection for one more request.
+    pub(super) fn begin(&self) {
+        self.meter.begin();
+    }
+
+    /// Whether the endpoint is known to have closed the connection, or to have sent what nothing asked for.
+    pub(super) fn is_closed(&mut self) -> bool {
+        self.driver.as_mut().now_or_never().is_some() || self.requests.is_closed()
+    }
+}
+
+impl Http2 {
+    pub(super) async fn open(stream: Stream, meter: Arc<Meter>) -> Result<Self, Lost> {
+        let mut connecting = http2::Builder::new(Tasks);
+        connecting
+            .max_header_list_size(u32::try_from(HEAD_BYTES_MAX).unwrap_or(u32::MAX))
+            .initial_stream_window_size(WINDOW_BYTES)
+            .initial_connection_window_size(WINDOW_BYTES * 4)
+            .initial_max_send_streams(STREAMS_MAX);
+        let opened = connecting.handshake(TokioIo::new(stream)).await;
+        let (requests, driver) = opened.map_err(|_| Lost { has_answered: false })?;
+        Tasks.execute(driver.map(drop));
+        Ok(Self { requests, meter, users: Arc::default() })
+    }
+
+    /// Sends a request, and reads the answer's head, and after a challenge the start of its body. What follows of it is cancelled.
+    pub(super) async fn send(
+        mut self,
+        request: Request<Full<Bytes>>,
+        challenge: Option<&str>,
+    ) -> Result<EndpointResponse, Lost> {
+        self.meter.renew();
+        let response = self.requests.send_request(request).await.map_err(|_| Lost { has_answered: false })?;
+        let mut answer = EndpointResponse::of(&response);
+        if challenge.is_some() {
+            let body = collect(response.into_body()).await;
+            answer.check(challenge, body.as_deref());
+        }
+        Ok(answer)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.requests.is_closed()
+    }
+
+    /// Whether it has room for one more request.
+    pub(super) fn has_room(&self) -> bool {
+        Arc::strong_count(&self.users) <= STREAMS_MAX
+    }
+
+    /// Identifies the connection, and does not use it.
+    pub(super) fn identity(&self) -> Weak<()> {
+        Arc::downgrade(&self.users)
+    }
+}
+
+impl Connection {
+    pub(super) fn is_closed(&mut self) -> bool {
+        match self {
+            Connection::Http1(connection) => connection.is_closed(),
+            Connection::Http2(connection) => connection.is_closed(),
+        }
+    }
+}
+
+/// Keeps a connection in progress until something on it is done. `is_over` tells whether the connection has ended meanwhile; what it
+/// has read before is still to be had then.
+async fn drive<T>(
+    driver: &mut Pin<Box<http1::Connection<TokioIo<Stream>, Full<Bytes>>>>,
+    is_over: &mut bool,
+    done: impl Future<Output = T>,
+) -> T {
+    let mut done = pin!(done);
+    if !*is_over {
+        tokio::select! {
+            biased;
+            done = &mut done => return done,
+            _ = &mut *driver => *is_over = true,
+        }
+    }
+    done.await
+}
+
+/// The body of an answer; `None` if it is too long or the connection has ended before it.
+async fn collect(body: Incoming) -> Option<Bytes> {
+    Limited::new(body, BODY_BYTES_MAX).collect().await.ok().map(Collected::to_bytes)
+}
+
+/// Runs the tasks of HTTP/2 connections, each for a bounded time.
+#[derive(Clone, Copy)]
+struct Tasks;
+
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Tasks {
+    fn execute(&self, task: F) {
+        tokio::spawn(timeout(TASK_TIMEOUT, task));
+    }
+}
+
+/// Whether a body repeats a challenge: as text, or as JSON like `{"challenge": "…"}`. A service that sends back whatever it gets does
+/// not: in the message, the challenge stands elsewhere.
+fn repeats(challenge: &str, body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Repeated<'a> {
+        challenge: &'a str,
+    }
+    body.trim_ascii() == challenge.as_bytes()
+        || serde_json::from_slice::<Repeated<'_>>(body).is_ok_and(|repeated| repeated.challenge == challenge)
+}
+
+impl EndpointResponse {
+    fn of<B>(response: &Response<B>) -> Self {
+        let retry_after_s = retry_after_s(response.headers());
+        Self { status: response.status().as_u16(), retry_after_s, lacks_challenge: false }
+    }
+
+    /// Notes whether a body lacks the challenge that it must repeat.
+    fn check(&mut self, challenge: Option<&str>, body: Option<&[u8]>) {
+        let is_repeated = |challenge| body.is_some_and(|body| repeats(challenge, body));
+        self.lacks_challenge = challenge.is_some_and(|challenge| !is_repeated(challenge));
+    }
+
+    /// Whether the endpoint took the message: by the status, and for a challenge also by the body.
+    pub const fn is_success(self) -> bool {
+        matches!(self.status, 200..=299) && !self.lacks_challenge
+    }
+
+    /// Whether the endpoint unsubscribes.
+    pub const fn is_gone(self) -> bool {
+        self.status == 410
+    }
+}
+
+/// The seconds of `Retry-After`. A date is ignored, and the schedule applies.
+fn retry_after_s(headers: &HeaderMap) -> Option<u32> {
+    headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_challenge_is_repeated_as_text_or_as_json_and_not_by_an_echo() {
+        for body in ["abc", " abc\r\n", r#"{"challenge":"abc"}"#, r#"{"ok": true, "challenge": "abc"}"#] {
+            assert!(repeats("abc", body.as_bytes()), "{body}");
+        }
+        let echo = r#"{"type":"webhook.challenge","data":{"challenge":"abc"}}"#;
+        for body in ["", "ab", "abcd", r#""abc""#, r#"{"challenge":"abcd"}"#, "{", echo] {
+            assert!(!repeats("abc", body.as_bytes()), "{body}");
+        }
+    }
+}
