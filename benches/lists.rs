@@ -143,9 +143,9 @@ impl List {
     /// Reads the list, and returns how many games the page has.
     async fn run(&self, pool: &PgPool) -> Result<usize, DbError> {
         let page: Page = match self {
-            List::Games(filter, after) => lists::list(pool, filter, *after, PAGE).await?,
+            List::Games(filter, after) => lists::list(pool, filter, *after, PAGE).await?.load(pool).await?,
             List::Invitations(player, direction) => {
-                invitations::list(pool, player_id(*player), *direction, None, PAGE).await?
+                invitations::list(pool, player_id(*player), *direction, None, PAGE).await?.load(pool).await?
             }
             List::Running(player) => {
                 return Ok(games::count_running(pool, player_id(*player)).await? as usize);

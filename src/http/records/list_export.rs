@@ -143,7 +143,8 @@ impl Export {
         let (cursors, cursor_scope) = (self.cursors.clone(), self.cursor_scope.clone());
         let read = move |reads: Reads| async move {
             let filter = &filter;
-            let mut page = reads.run(|db| async move { lists::list(&db, filter, after, limit).await?.load(&db).await }).await?;
+            let mut page =
+                reads.run(|db| async move { lists::list(&db, filter, after, limit).await?.load(&db).await }).await?;
             truncate(&mut page);
             let games = &page.games;
             let histories = reads.run(|db| async move { games::histories(&db, games).await }).await?;

@@ -64,7 +64,8 @@ pub async fn list_imports(
     let list = format!("imports {}", caller.player.0);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let imports = &all_imports(caller.player);
-    let page = state.reads.run(|db| async move { lists::list(&db, imports, after, limit).await?.load(&db).await }).await?;
+    let page =
+        state.reads.run(|db| async move { lists::list(&db, imports, after, limit).await?.load(&db).await }).await?;
     let next_cursor = page.next.map(|key| state.cursors.seal(&cursor_text(key), &list));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
