@@ -1,6 +1,6 @@
 // The client: its parts, put together.
 
-import { apiOf, type Api, type Core, type Fetch, type RetryPolicy } from "./core.js";
+import { apiOf, check, type Api, type Core, type Fetch, type RetryPolicy } from "./core.js";
 import { followGame, followPlayer, type FollowAllOptions, type FollowGameOptions } from "./follow.js";
 import { Games } from "./games.js";
 import { Hubs } from "./hub.js";
@@ -139,6 +139,8 @@ function connect(options: ClientOptions): { core: Core; session: Session } {
 // A token that is refused is renewed, and the request sent again: the server has not carried it out.
 async function sendAuthorized(session: Session, fetch: Fetch, request: Request): Promise<Response> {
   const grant = await session.grant();
+  // The caller may have given up meanwhile.
+  check(request.signal);
   if (grant === null) return fetch(request);
   const again = request.clone();
   request.headers.set("Authorization", `Bearer ${grant.accessToken}`);
@@ -149,6 +151,7 @@ async function sendAuthorized(session: Session, fetch: Fetch, request: Request):
   const renewed = await session.renew(grant);
   // Another player who has signed in meanwhile does not make this player's calls.
   if (renewed?.player.id !== grant.player.id) return response;
+  check(request.signal);
   again.headers.set("Authorization", `Bearer ${renewed.accessToken}`);
   return fetch(again);
 }

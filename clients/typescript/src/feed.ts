@@ -1,7 +1,8 @@
 // Events as they happen: by a stream that resumes where it broke off, or by pages that wait where streams do not get through.
 
-import { check, limited, pause, waitOf, type Core } from "./core.js";
+import { check, limited, pause, waitOf, type Core, type Limit } from "./core.js";
 import { errorOf, isTemporary, MancalaError, noAnswer } from "./failure.js";
+import { ignore } from "./platform.js";
 import { readSse } from "./sse.js";
 
 /** How events are read: `auto` tries a stream first. */
@@ -90,13 +91,13 @@ async function* stream<E>(
   };
   try {
     const headers = { Accept: "text/event-stream", ...(state.place !== undefined && { "Last-Event-ID": state.place }) };
-    const response = await limit.race(core.authorized(new Request(core.baseUrl + source.path, { headers, signal: limit.signal })));
+    const response = await answerOf(core, new Request(core.baseUrl + source.path, { headers, signal: limit.signal }), limit);
     if (response.status === 204) {
       state.isOver = true;
       isBlocked = false;
       return;
     }
-    if (!response.ok) throw errorOf(response, await json(response));
+    if (!response.ok) throw errorOf(response, await limit.race(json(response)));
     if (!response.body) {
       state.blocked = BLOCKED_MAX;
       return;
@@ -177,13 +178,24 @@ export async function readPage<E>(
     const query = place === undefined ? "?limit=100" : `?limit=100&after=${encodeURIComponent(place)}`;
     const headers = { Accept: "application/json", ...(waitS > 0 && { Prefer: `wait=${waitS}` }) };
     const request = new Request(core.baseUrl + source.path + query, { headers, signal: limit.signal });
-    const response = await limit.race(core.authorized(request));
+    const response = await answerOf(core, request, limit);
     const body = await limit.race(json(response));
     if (!response.ok) throw errorOf(response, body);
     if (body === undefined) throw noAnswer("the answer was cut off");
     return { page: body as Page<E>, isEarly: waitS > 0 && !response.headers.has("Preference-Applied") };
   } finally {
     limit.clear();
+  }
+}
+
+/** An answer within a limit. The body of one that comes later is not kept open. */
+async function answerOf(core: Core, request: Request, limit: Limit): Promise<Response> {
+  const sent = core.authorized(request);
+  try {
+    return await limit.race(sent);
+  } catch (error) {
+    sent.then((late) => late.body?.cancel()).catch(ignore);
+    throw error;
   }
 }
 

@@ -80,12 +80,14 @@ test("a stream that knows no signals is given up too", { timeout: 60_000 }, asyn
     if (!request.url.endsWith("/events")) return fetch(request);
     opened += 1;
     const body = new ReadableStream({ pull: () => new Promise(() => {}), cancel: () => new Promise(() => {}) });
-    return Promise.resolve(new Response(body, { headers: { "Content-Type": "text/event-stream" } }));
+    // A refusal, too, may have no end.
+    const status = opened % 2 === 0 ? 503 : 200;
+    return Promise.resolve(new Response(body, { status, headers: { "Content-Type": "text/event-stream" } }));
   };
   const spectator = await guest(network.url, "Eva", { retry: { ...QUICK, silenceMs: 150, streamMs: 150 }, fetch: fetchDeaf });
   const controller = new AbortController();
   const following = spectator.follow(game.id, () => {}, { after: game.version, mode: "stream", signal: controller.signal });
-  await until(() => opened > 2, "the stream is opened again");
+  await until(() => opened > 3, "the stream is opened again");
   controller.abort();
   await following;
 });
