@@ -148,6 +148,10 @@ pub async fn read_named(
         end.advance(GameId(event.game_id), event.seq);
         events.push(PlayerEventView { id: end.seal(&state.cursors, player), event });
     }
+    // Events that cannot be read are passed: the stream would read them again and again.
+    for (_, range) in &ranges {
+        end.advance(range.game.id(), range.until);
+    }
     Ok(Batch { events, position: end, is_last })
 }
 
@@ -180,17 +184,22 @@ async fn load(state: &AppState, ranges: &[(&SeatedGame, LogRange<'_>)]) -> Resul
     let mut all = vec![];
     for ((seated, _), slice) in ranges.iter().zip(slices) {
         match slice {
-            Ok(slice) => all.extend(views(seated, &slice)?),
-            // Its events are left out: the reader gets those of other games.
-            Err(error) if error.is_data_error() => {
-                if let Some(line) = repeats::admit("games whose events cannot be read", &error.to_string()) {
-                    tracing::error!(left_out = line.left_out, game.id = %seated.game.id().0, "a player's feed lacks events of a game: {error}");
-                }
-            }
+            Ok(slice) => match views(seated, &slice) {
+                Ok(views) => all.extend(views),
+                Err(error) => leave_out(seated, &error.to_string()),
+            },
+            Err(error) if error.is_data_error() => leave_out(seated, &error.to_string()),
             Err(error) => return Err(error.into()),
         }
     }
     Ok(all)
+}
+
+/// Says that events of a game are left out: the reader gets those of other games.
+fn leave_out(seated: &SeatedGame, error: &str) {
+    if let Some(line) = repeats::admit("games whose events cannot be read", error) {
+        tracing::error!(left_out = line.left_out, game.id = %seated.game.id().0, "a player's feed lacks events of a game: {error}");
+    }
 }
 
 /// The same for changed games.

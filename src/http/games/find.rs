@@ -130,9 +130,12 @@ pub(crate) async fn find_listed(
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }
 
-/// Caches a game that was read for display. A command needs the history of a running game, so none is cached without it.
+/// Caches a game that was read for display. A command needs the history of a running game, so none is cached without it; nor is one whose last
+/// ply could not be read.
 fn keep_if_whole(state: &AppState, read: &Arc<Remembered>) {
-    if read.has_history || read.seated.game.status().is_over() {
+    let game = &read.seated.game;
+    let is_whole = game.ply() == 0 || read.seated.last_ply.is_some();
+    if is_whole && (read.has_history || game.status().is_over()) {
         state.recent.keep(read);
     }
 }

@@ -193,7 +193,7 @@ pub(super) async fn remembered_history(
         return Ok(Some(history.clone()));
     }
     let plies = state.reads.run(|db| async move { games::plies(&db, game, 0, game.ply()).await }).await?;
-    let history = Arc::new(History::of(&plies, MoveView::of));
+    let history = Arc::new(History::of(&plies, MoveView::of).with_positions(&plies));
     state.recent.keep(&found.with_history(history.clone()));
     Ok(Some(history))
 }

@@ -72,7 +72,8 @@ pub async fn get_position(
 async fn position_after(state: &AppState, found: &Arc<Remembered>, ply: u32) -> Result<Option<AnyPosition>, Problem> {
     let game = &found.seated.game;
     // The text of the last position does not tell an end by repetition.
-    let history = if ply + 1 < game.ply() { remembered_history(state, found).await? } else { None };
+    // One ply may be read where the log cannot be read as a whole.
+    let history = if ply + 1 < game.ply() { remembered_history(state, found).await.unwrap_or(None) } else { None };
     let text = history.as_ref().and_then(|history| history.position(ply));
     if let Some(position) = text.and_then(|text| AnyPosition::parse(&game.terms().options, text).ok()) {
         return Ok(Some(position));

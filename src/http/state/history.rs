@@ -14,7 +14,7 @@ pub struct History {
     json: Vec<u8>,
     /// The offset at which each ply ends.
     ends: Vec<usize>,
-    /// The position after each ply, in text notation.
+    /// The position after each ply, in text notation, if they are kept.
     positions: Vec<Box<str>>,
 }
 
@@ -37,8 +37,13 @@ impl History {
             history.ends.push(history.json.len());
         }
         history.json.shrink_to_fit();
-        history.positions = plies.iter().map(|ply| ply.position.to_string().into()).collect();
         history
+    }
+
+    /// The same with the positions as text.
+    pub(crate) fn with_positions(mut self, plies: &[Ply]) -> Self {
+        self.positions = plies.iter().map(|ply| ply.position.to_string().into()).collect();
+        self
     }
 
     /// The position after a ply, counted from 0.

@@ -152,3 +152,24 @@ async fn a_client_resumes_at_every_id_of_a_stream_of_many_games() {
     let (all, _) = rest(&app, &begun, 7, &ana).await;
     assert_eq!((all.len(), all.iter().map(key).collect()), (expected.len(), expected));
 }
+
+#[actix_web::test]
+async fn a_stream_passes_events_that_cannot_be_read() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let id = game_of(&app, &ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
+    assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
+    let mut stream = Listener::open(asking_for_all(&app.base(), "", Some(&ana))).await;
+    until_marked(&mut stream).await;
+    let damage = format!("update event set position = 'damaged' where game_id = '{id}' and ply = 1");
+    raw_sql(AssertSqlSafe(damage)).execute(&app.db).await.expect("it is damaged");
+    let mut legal = app.get_game(&id, Some(&ana)).await.body["legal_moves"][0].as_str().expect("a move").to_owned();
+    for ply in 2..=8 {
+        let played = app.play_move(&id, &ana, ply, &legal).await;
+        assert_eq!(played.status, 201, "{played:?}");
+        legal = played.string("/game/legal_moves/0");
+    }
+    // The event behind the damaged one cannot be read either, nor what is read together with it.
+    while stream.next().await.expect("an event").data["move"]["ply"] != 8 {}
+    raw_sql("truncate event, game cascade").execute(&app.db).await.expect("nothing damaged is left");
+}

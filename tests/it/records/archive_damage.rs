@@ -68,6 +68,38 @@ async fn an_unreadable_archive_fails_its_game_alone() {
     assert_eq!(events.status, 200, "{events:?}");
     let events = items(&events.body);
     assert!(!events.is_empty() && events.iter().all(|event| event["game_id"] == sound.as_str()), "{events:?}");
+    // Wrong columns beside a sound archive do not count for more than the archive. The server keeps no such game in its cache.
+    for change in ["ply_move = 'x'", "ply_move = 'b', ply_seat = 1", "previous_position = 'x'"] {
+        execute(&app, format!("update archived_log set {change} where game_id = '{sound}'")).await;
+        for list in &lists {
+            let listed = get(list).await;
+            assert_eq!(listed.status, 200, "{change}: {listed:?}");
+            assert_eq!(items(&listed.body).len(), 2, "{change}");
+        }
+        assert_eq!(get(&format!("/games/{sound}")).await.body["last_move"], Value::Null, "{change}");
+    }
+    execute(&app, "truncate event, game, archived_log cascade").await;
+}
+
+#[actix_web::test]
+async fn an_event_that_cannot_be_played_fails_its_game_alone() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let place = app.get("/v1/me/events", Some(&ana)).await.string("/last_event_id");
+    let (damaged, sound) = (resigned(&app, &ana, &bo).await, resigned(&app, &ana, &bo).await);
+    let before = app.get(&format!("/v1/games/{damaged}/positions/1"), None).await;
+    let (server, _) = app.second_server();
+    let get = async |path: &str| {
+        send(signed(reqwest::Client::new().get(format!("http://{server}/v1{path}")), Some(&ana))).await
+    };
+    execute(&app, format!("update event set move = 'x' where game_id = '{damaged}' and ply = 3")).await;
+    let events = get(&format!("/me/events?after={place}&limit=100")).await;
+    assert_eq!(events.status, 200, "{events:?}");
+    let events = items(&events.body);
+    assert!(!events.is_empty() && events.iter().all(|event| event["game_id"] == sound.as_str()), "{events:?}");
+    // The plies before it are whole.
+    assert_eq!(get(&format!("/games/{damaged}/positions/1")).await.body, before.body);
+    assert_eq!(get(&format!("/games/{damaged}/moves")).await.status, 500);
     execute(&app, "truncate event, game, archived_log cascade").await;
 }
 

@@ -107,5 +107,5 @@ pub(crate) async fn load(
     .fetch_all(executor)
     .instrument(statement("select game event player"))
     .await?;
-    rows.into_iter().map(|row| row.with_archive(histories == Histories::Loaded)?.try_into()).collect()
+    rows.into_iter().map(|row| row.into_seated(histories == Histories::Loaded)).collect()
 }

@@ -105,7 +105,7 @@ pub(crate) const HISTORY_POSITIONS: usize = HISTORY_MAX + 1;
 impl GameRow {
     /// Takes the plies from the archive, if there is one. Games are archived when they are over, so no ply is behind it. A game whose archive
     /// cannot be read is shown without its last ply; its history is an error.
-    pub(crate) fn with_archive(mut self, has_history: bool) -> Result<Self, DbError> {
+    fn with_archive(mut self, has_history: bool) -> Result<Self, DbError> {
         if let Some(at) = self.archived_at.take() {
             (self.last_at, self.last_seat, self.last_move) = (Some(at), self.archived_seat, self.archived_move.take());
             self.last_position = Some(self.position.clone());
@@ -139,11 +139,11 @@ impl GameRow {
     }
 }
 
-impl TryFrom<GameRow> for SeatedGame {
-    type Error = DbError;
-
-    fn try_from(row: GameRow) -> Result<Self, DbError> {
-        let id = row.id;
+impl GameRow {
+    /// The game. Of an archive the history of its position is read only if `has_history`.
+    pub(crate) fn into_seated(self, has_history: bool) -> Result<SeatedGame, DbError> {
+        let (id, is_beside_archive) = (self.id, self.archived_at.is_some());
+        let row = self.with_archive(has_history)?;
         let terms = TermsText {
             variant: row.variant,
             preset: row.preset,
@@ -199,18 +199,33 @@ impl TryFrom<GameRow> for SeatedGame {
         };
         let invited = player_row(row.invited_player_id, row.invited_kind, row.invited_name, row.invited_created_at);
         let invited = invited.map(Player::try_from).transpose()?;
-        let previous = match (row.previous_position, row.previous_at) {
-            (Some(text), Some(at)) => Previous { position: position("event", id, &game.terms().options, &text)?, at },
-            _ => Previous::opening(&game),
-        };
-        let last_ply = match (row.last_at, row.last_seat, row.last_move, row.last_position) {
-            (Some(at), Some(seat), Some(mv), Some(position)) => {
-                Some(PlyRow { at, ply: row.ply, seat, mv, position }.into_ply(&game, &previous)?)
-            }
+        let last = match (row.last_at, row.last_seat, row.last_move, row.last_position) {
+            (Some(at), Some(seat), Some(mv), Some(position)) => Some(PlyRow { at, ply: row.ply, seat, mv, position }),
             _ => None,
         };
-        Ok(Self { game, players, invited, last_ply, hotseat_name: row.hotseat_name.map(PlayerName::from_stored) })
+        let last_ply = match last_ply(&game, last, row.previous_position.zip(row.previous_at)) {
+            Err(error) if is_beside_archive && error.is_data_error() => {
+                tracing::error!(game.id = %id, "a game is shown without its last ply: {error}");
+                None
+            }
+            found => found?,
+        };
+        let hotseat_name = row.hotseat_name.map(PlayerName::from_stored);
+        Ok(SeatedGame { game, players, invited, last_ply, hotseat_name })
     }
+}
+
+/// The last ply of a game, by its row and by the position and the time before it.
+fn last_ply(
+    game: &Game,
+    last: Option<PlyRow>,
+    previous: Option<(String, OffsetDateTime)>,
+) -> Result<Option<Ply>, DbError> {
+    let previous = match previous {
+        Some((text, at)) => Previous { position: position("event", game.id().0, &game.terms().options, &text)?, at },
+        None => Previous::opening(game),
+    };
+    last.map(|row| row.into_ply(game, &previous)).transpose()
 }
 
 impl SeatedGame {
