@@ -81,6 +81,7 @@ pub struct Metrics {
     webhook_deliveries: [Counter; 3],
     /// Opened, and reused.
     webhook_connections: [Counter; 2],
+    webhook_connections_open: Gauge,
     computer_turns_waiting: Gauge,
     computer_turn_seconds: Histogram,
     /// In the order of [`AnalysisOutcome`].
@@ -124,8 +125,7 @@ impl Metrics {
         let issued = Family::default();
         let refused = Family::default();
         let (deliveries, connected) = (Family::default(), Family::default());
-        let analyses = Family::default();
-        let hints = Family::default();
+        let (analyses, hints) = (Family::default(), Family::default());
         let standby_reads = Family::default();
         let metrics = Self {
             registry: Registry::default(),
@@ -160,6 +160,7 @@ impl Metrics {
             tokens_refused: ["access", "refresh", "ticket"].map(|word| of(&refused, "token", word)),
             webhook_deliveries: ["delivered", "retried", "failed"].map(|word| of(&deliveries, "outcome", word)),
             webhook_connections: ["opened", "reused"].map(|word| of(&connected, "connection", word)),
+            webhook_connections_open: Gauge::default(),
             computer_turns_waiting: Gauge::default(),
             computer_turn_seconds: Histogram::new(TURN_BUCKETS_S),
             analyses: ["done", "failed"].map(|word| of(&analyses, "outcome", word)),
@@ -292,6 +293,8 @@ impl Metrics {
     }
 
     fn register_resources(&self, registry: &mut Registry) {
+        let open = self.webhook_connections_open.clone();
+        registry.register("webhook_connections_open", "Open connections to webhooks, with those that wait", open);
         registry.register(
             "resource_in_use",
             "How much is in use of each bounded resource: places in queues, connections, bytes",
@@ -372,6 +375,11 @@ impl Metrics {
     pub fn webhooks_connected(&self, opened: u64, reused: u64) {
         self.webhook_connections[0].inc_by(opened);
         self.webhook_connections[1].inc_by(reused);
+    }
+
+    /// Sets the number of connections to webhooks that are open.
+    pub fn set_webhook_connections_open(&self, count: usize) {
+        self.webhook_connections_open.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// Sets the number of games in which the computer is to move.

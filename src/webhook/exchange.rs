@@ -1,8 +1,13 @@
 //! One request and its answer over an open connection, and whether the connection can be used again. It knows no addresses.
 
 use std::{
+    convert::Infallible,
     pin::{Pin, pin},
-    sync::{Arc, Weak},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll},
     time::Duration,
 };
 
@@ -10,7 +15,7 @@ use futures_util::FutureExt;
 use http_body_util::{BodyExt, Collected, Full, Limited};
 use hyper::{
     Request, Response,
-    body::{Body, Bytes, Incoming},
+    body::{Body, Bytes, Frame, Incoming, SizeHint},
     client::conn::{http1, http2},
     header::{HeaderMap, RETRY_AFTER},
     rt::Executor,
@@ -19,7 +24,10 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
-use tokio_util::either::Either;
+use tokio_util::{
+    either::Either,
+    sync::{CancellationToken, DropGuard},
+};
 
 use super::wire::{Meter, Wire};
 
@@ -33,9 +41,6 @@ const BODY_BYTES_MAX: usize = 4096;
 /// How long the body of an answer may take after its head. A connection whose answer takes longer is closed. The body that answers a
 /// challenge is read as long as the attempt may take.
 const BODY_TIMEOUT: Duration = Duration::from_millis(100);
-
-/// The longest life of the tasks of an HTTP/2 connection: longer than it is kept, and its last attempt.
-const TASK_TIMEOUT: Duration = Duration::from_mins(6);
 
 /// How many requests one HTTP/2 connection carries at once: as many as a host gets in the quick lane.
 const STREAMS_MAX: usize = 32;
@@ -62,10 +67,16 @@ pub(super) struct Http1 {
 /// HTTP/2: requests of several attempts share a connection, which tasks of its own keep in progress.
 #[derive(Clone)]
 pub(super) struct Http2 {
-    requests: http2::SendRequest<Full<Bytes>>,
+    requests: http2::SendRequest<Sent>,
     meter: Arc<Meter>,
-    /// As many clones as there are requests under way, and the one in the pool.
-    users: Arc<()>,
+    /// As many clones as there are requests under way, and the one in the pool. The last one ends the connection's tasks.
+    users: Arc<DropGuard>,
+}
+
+/// The body of a request, which notes that it was taken to be sent.
+struct Sent {
+    body: Full<Bytes>,
+    is_taken: Arc<AtomicBool>,
 }
 
 /// The answer of an endpoint.
@@ -133,7 +144,9 @@ impl Http1 {
 
 impl Http2 {
     pub(super) async fn open(stream: Stream, meter: Arc<Meter>) -> Result<Self, Lost> {
-        let mut connecting = http2::Builder::new(Tasks);
+        let ended = CancellationToken::new();
+        let (tasks, users) = (Tasks { ended: ended.clone() }, Arc::new(ended.drop_guard()));
+        let mut connecting = http2::Builder::new(tasks.clone());
         connecting
             .max_header_list_size(u32::try_from(HEAD_BYTES_MAX).unwrap_or(u32::MAX))
             .initial_stream_window_size(WINDOW_BYTES)
@@ -141,24 +154,27 @@ impl Http2 {
             .initial_max_send_streams(STREAMS_MAX);
         let opened = connecting.handshake(TokioIo::new(stream)).await;
         let (requests, driver) = opened.map_err(|_| Lost { has_answered: false })?;
-        Tasks.execute(driver.map(drop));
-        Ok(Self { requests, meter, users: Arc::default() })
+        tasks.execute(driver.map(drop));
+        Ok(Self { requests, meter, users })
     }
 
     /// Sends a request, and reads the answer's head, and after a challenge the start of its body. What follows of it is cancelled.
+    /// Also returns whether further requests may use the connection: not if the endpoint has answered before it took the request.
     pub(super) async fn send(
         mut self,
         request: Request<Full<Bytes>>,
         challenge: Option<&str>,
-    ) -> Result<EndpointResponse, Lost> {
+    ) -> Result<(EndpointResponse, bool), Lost> {
         self.meter.renew();
+        let is_taken = Arc::new(AtomicBool::new(false));
+        let request = request.map(|body| Sent { body, is_taken: is_taken.clone() });
         let response = self.requests.send_request(request).await.map_err(|_| Lost { has_answered: false })?;
         let mut answer = EndpointResponse::of(&response);
         if challenge.is_some() {
             let body = collect(response.into_body()).await;
             answer.check(challenge, body.as_deref());
         }
-        Ok(answer)
+        Ok((answer, is_taken.load(Ordering::Relaxed)))
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -171,7 +187,7 @@ impl Http2 {
     }
 
     /// Identifies the connection, and does not use it.
-    pub(super) fn identity(&self) -> Weak<()> {
+    pub(super) fn identity(&self) -> Weak<DropGuard> {
         Arc::downgrade(&self.users)
     }
 }
@@ -208,13 +224,37 @@ async fn collect(body: Incoming) -> Option<Bytes> {
     Limited::new(body, BODY_BYTES_MAX).collect().await.ok().map(Collected::to_bytes)
 }
 
-/// Runs the tasks of HTTP/2 connections, each for a bounded time.
-#[derive(Clone, Copy)]
-struct Tasks;
+/// Runs the tasks of one HTTP/2 connection until they are done, or the connection has no user left. The endpoint decides when they
+/// are done: one of them waits until it takes the rest of a request.
+#[derive(Clone)]
+struct Tasks {
+    ended: CancellationToken,
+}
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Tasks {
     fn execute(&self, task: F) {
-        tokio::spawn(timeout(TASK_TIMEOUT, task));
+        tokio::spawn(self.ended.clone().run_until_cancelled_owned(task));
+    }
+}
+
+impl Body for Sent {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        self.is_taken.store(true, Ordering::Relaxed);
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

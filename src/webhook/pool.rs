@@ -11,6 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tokio_util::sync::DropGuard;
+
 use super::{exchange::Connection, wire::Open};
 
 /// How long connections are kept.
@@ -136,7 +138,7 @@ impl Pool {
     }
 
     /// Gives up a shared connection: further requests get another one.
-    pub(super) fn close_shared(&self, origin: &Origin, identity: &Weak<()>) {
+    pub(super) fn close_shared(&self, origin: &Origin, identity: &Weak<DropGuard>) {
         let is_it = |idle: &Idle| matches!(&idle.kept.connection, Connection::Http2(shared) if shared.identity().ptr_eq(identity));
         if let Some(idle) = self.lock().get_mut(origin) {
             idle.retain(|idle| !is_it(idle));

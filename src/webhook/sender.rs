@@ -22,7 +22,7 @@ use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHO
 use thiserror::Error;
 use tokio::{net::TcpStream, time::timeout};
 use tokio_rustls::TlsConnector;
-use tokio_util::either::Either;
+use tokio_util::{either::Either, sync::DropGuard};
 use url::{Host, Position, Url};
 
 use super::{
@@ -278,10 +278,12 @@ impl Sender {
             }
             Connection::Http2(connection) => {
                 let identity = connection.identity();
-                let mut shared = Shared { pool: &self.pool, origin, identity, is_answered: false };
+                let mut shared = Shared { pool: &self.pool, origin, identity, is_usable: false };
                 let sent = connection.send(request(url, Version::HTTP_2, attempt)?, attempt.challenge).await;
-                shared.is_answered = sent.is_ok();
-                sent
+                sent.map(|(answer, is_usable)| {
+                    shared.is_usable = is_usable;
+                    answer
+                })
             }
         })
     }
@@ -327,17 +329,17 @@ enum Use {
     Again,
 }
 
-/// A request over a shared connection. If it ends without an answer, or is dropped, further requests get another connection.
+/// A request over a shared connection. Unless it ends with a proper answer, further requests get another connection.
 struct Shared<'a> {
     pool: &'a Pool,
     origin: &'a Origin,
-    identity: Weak<()>,
-    is_answered: bool,
+    identity: Weak<DropGuard>,
+    is_usable: bool,
 }
 
 impl Drop for Shared<'_> {
     fn drop(&mut self) {
-        if !self.is_answered {
+        if !self.is_usable {
             self.pool.close_shared(self.origin, &self.identity);
         }
     }

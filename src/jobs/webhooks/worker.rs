@@ -175,6 +175,7 @@ impl Worker {
         }
         self.cared_at = Some(Instant::now());
         settings.sender.close_expired();
+        settings.metrics.set_webhook_connections_open(settings.sender.count_open());
         flags::flag_again(pool, now(), FLAGGED_MAX).await
     }
 

@@ -17,7 +17,11 @@ use mancala_server::webhook::{
 };
 use rcgen::CertifiedKey;
 use rustls::{RootCertStore, ServerConfig, crypto::ring};
-use tokio::net::TcpListener;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+    time::timeout,
+};
 use tokio_rustls::TlsAcceptor;
 
 use crate::support::{
@@ -304,5 +308,70 @@ async fn an_endpoint_that_offers_http2_gets_all_over_one_connection() {
     while connections.lock().expect("a lock").len() < 2 {
         assert_eq!(status(&sender, &url).await, 204);
         assert!(begun.elapsed() < Duration::from_mins(1));
+    }
+}
+
+/// A frame of HTTP/2.
+fn frame(kind: u8, flags: u8, stream: u32, content: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(content.len()).expect("it is short").to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), content].concat()
+}
+
+/// An endpoint that speaks HTTP/2 with one setting, and answers the head of each request, without its body. With the second answer on a
+/// connection it also says that it takes no more, but leaves the connection open.
+async fn answers_heads(config: ServerConfig, setting: (u16, u32)) -> u16 {
+    const HEADERS: u8 = 1;
+    const SETTINGS: u8 = 4;
+    const GOAWAY: u8 = 7;
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let port = listener.local_addr().expect("an address").port();
+    let tls = TlsAcceptor::from(Arc::new(config));
+    actix_web::rt::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let tls = tls.clone();
+            actix_web::rt::spawn(async move {
+                let mut stream = tls.accept(stream).await.ok()?;
+                let setting = [&setting.0.to_be_bytes()[..], &setting.1.to_be_bytes()].concat();
+                stream.write_all(&frame(SETTINGS, 0, 0, &setting)).await.ok()?;
+                stream.read_exact(&mut [0; 24]).await.ok()?;
+                let mut head = [0; 9];
+                while stream.read_exact(&mut head).await.is_ok() {
+                    let [_, a, b, kind, flags, id @ ..] = head;
+                    stream.read_exact(&mut vec![0; usize::from(u16::from_be_bytes([a, b]))]).await.ok()?;
+                    let answer = match (kind, u32::from_be_bytes(id)) {
+                        // 0x88 is the status 200.
+                        (HEADERS, 1) => frame(HEADERS, 5, 1, &[0x88]),
+                        (HEADERS, n) => {
+                            [frame(HEADERS, 5, n, &[0x88]), frame(GOAWAY, 0, 0, &[id, [0; 4]].concat())].concat()
+                        }
+                        (SETTINGS, _) if flags == 0 => frame(SETTINGS, 1, 0, &[]),
+                        _ => continue,
+                    };
+                    stream.write_all(&answer).await.ok()?;
+                }
+                Some(())
+            });
+        }
+    });
+    port
+}
+
+#[actix_web::test]
+async fn an_endpoint_does_not_decide_how_long_a_connection_lives() {
+    const MAX_CONCURRENT_STREAMS: u16 = 3;
+    const INITIAL_WINDOW_SIZE: u16 = 4;
+    for setting in [INITIAL_WINDOW_SIZE, MAX_CONCURRENT_STREAMS] {
+        let (config, roots) = certified(&[b"h2"]);
+        let port = answers_heads(config, (setting, 0)).await;
+        let sender = Sender::trusting(roots, Reach::Anywhere, names(&Arc::new(Mutex::new(Ipv4Addr::LOCALHOST.into()))));
+        let url = format!("https://push.example:{port}/");
+        for _ in 0..6 {
+            // If it takes no further request, the attempt ends without an answer.
+            let _ = timeout(Duration::from_millis(500), send(&sender, &url)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        assert!(sender.take_used().opened >= 3);
+        sender.close_expired();
+        until("no more than one is open", || sender.count_open() <= 1).await;
     }
 }

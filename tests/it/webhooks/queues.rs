@@ -88,6 +88,7 @@ async fn what_waits_behind_a_delivery_is_sent_with_it_until_one_fails() {
         let line = format!(r#"mancala_webhook_connections_total{{connection="{connection}"}} {count}"#);
         assert!(app.metrics.text().lines().any(|known| known == line), "{line}");
     }
+    assert!(app.metrics.text().lines().any(|line| line == "mancala_webhook_connections_open 0"));
     let delivered =
         "webhook_delivery where is_delivered and ended_at is not null and attempts = 1 and last_status < 300";
     assert_eq!(count_rows(&app, delivered).await, 3);
