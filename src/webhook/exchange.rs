@@ -29,7 +29,7 @@ use tokio_util::{
     sync::{CancellationToken, DropGuard},
 };
 
-use super::wire::{Meter, Wire};
+use super::wire::{Meter, Talk, Wire};
 
 /// The most bytes that the heads of an answer may have together: interim answers (1xx) may precede the final one.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -51,6 +51,9 @@ const WINDOW_BYTES: u32 = 16 * 1024;
 /// A stream with or without TLS.
 pub(super) type Stream = Either<Wire, Box<TlsStream<Wire>>>;
 
+/// What keeps an HTTP/1.1 connection in progress.
+type Driver = Pin<Box<http1::Connection<TokioIo<Talk<Stream>>, Full<Bytes>>>>;
+
 /// A connection that is ready for a request.
 pub(super) enum Connection {
     Http1(Http1),
@@ -60,7 +63,7 @@ pub(super) enum Connection {
 /// HTTP/1.1: one request at a time. The connection makes progress only while it is used.
 pub(super) struct Http1 {
     requests: http1::SendRequest<Full<Bytes>>,
-    driver: Pin<Box<http1::Connection<TokioIo<Stream>, Full<Bytes>>>>,
+    driver: Driver,
     meter: Arc<Meter>,
 }
 
@@ -100,7 +103,7 @@ impl Http1 {
     pub(super) async fn open(stream: Stream, meter: Arc<Meter>) -> Result<Self, Lost> {
         let mut connecting = http1::Builder::new();
         connecting.max_buf_size(HEAD_BYTES_MAX);
-        let opened = connecting.handshake(TokioIo::new(stream)).await;
+        let opened = connecting.handshake(TokioIo::new(Talk::new(stream, meter.clone()))).await;
         let (requests, driver) = opened.map_err(|_| Lost { has_answered: false })?;
         Ok(Self { requests, driver: Box::pin(driver), meter })
     }
@@ -203,11 +206,7 @@ impl Connection {
 
 /// Keeps a connection in progress until something on it is done. `is_over` tells whether the connection has ended meanwhile; what it
 /// has read before is still to be had then.
-async fn drive<T>(
-    driver: &mut Pin<Box<http1::Connection<TokioIo<Stream>, Full<Bytes>>>>,
-    is_over: &mut bool,
-    done: impl Future<Output = T>,
-) -> T {
+async fn drive<T>(driver: &mut Driver, is_over: &mut bool, done: impl Future<Output = T>) -> T {
     let mut done = pin!(done);
     if !*is_over {
         tokio::select! {

@@ -1,5 +1,5 @@
-//! A TCP connection to an endpoint: what is read for one request is bounded, and bytes before a request are found. It knows neither TLS
-//! nor HTTP.
+//! A TCP connection to an endpoint: what is read for one request is bounded, bytes before a request are found, and what was read of
+//! an answer is known, without that of TLS. It knows neither TLS nor HTTP.
 
 use std::{
     io,
@@ -33,9 +33,19 @@ pub(super) struct Wire {
 pub(super) struct Meter {
     /// How many more bytes may be read.
     left: AtomicU64,
+    /// Whether something was written since the last request began.
+    is_asked: AtomicBool,
+    /// Whether something was read after that.
     has_answered: AtomicBool,
     /// Whether the next write begins a request after another one.
     begins: AtomicBool,
+}
+
+/// What HTTP reads and writes: the connection, or TLS over it.
+#[derive(Debug)]
+pub(super) struct Talk<S> {
+    stream: S,
+    meter: Arc<Meter>,
 }
 
 /// An open connection, which is counted until it is dropped.
@@ -59,8 +69,13 @@ impl Wire {
     pub(super) fn new(stream: TcpStream, open: Open) -> Self {
         // Without it, a request in two parts waits for the endpoint's acknowledgement. A failure only costs time.
         let _ = stream.set_nodelay(true);
-        let (has_answered, begins) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { stream, meter: Arc::new(Meter { left: AtomicU64::new(BYTES_MAX), has_answered, begins }), _open: open }
+        let meter = Meter {
+            left: AtomicU64::new(BYTES_MAX),
+            is_asked: AtomicBool::new(false),
+            has_answered: AtomicBool::new(false),
+            begins: AtomicBool::new(false),
+        };
+        Self { stream, meter: Arc::new(meter), _open: open }
     }
 
     pub(super) fn meter(&self) -> Arc<Meter> {
@@ -80,17 +95,18 @@ impl Meter {
     /// Gives another request what the first one had.
     pub(super) fn renew(&self) {
         self.left.store(BYTES_MAX, Ordering::Relaxed);
-        self.has_answered.store(false, Ordering::Relaxed);
     }
 
     /// The same for a connection on which answers come in the order of the requests. What comes before the request is written is
     /// no answer to it: then nothing is written, and the connection fails.
     pub(super) fn begin(&self) {
         self.renew();
+        self.is_asked.store(false, Ordering::Relaxed);
+        self.has_answered.store(false, Ordering::Relaxed);
         self.begins.store(true, Ordering::Relaxed);
     }
 
-    /// Whether anything was read since the last request began.
+    /// Whether anything was read since the last request was written. It is known of what goes through [`Talk`].
     pub(super) fn has_answered(&self) -> bool {
         self.has_answered.load(Ordering::Relaxed)
     }
@@ -114,7 +130,6 @@ impl AsyncRead for Wire {
         }
         let count = buffer.filled().len() - before;
         self.meter.left.fetch_sub(count as u64, Ordering::Relaxed);
-        self.meter.has_answered.fetch_or(count > 0, Ordering::Relaxed);
         Poll::Ready(Ok(()))
     }
 }
@@ -154,5 +169,58 @@ impl Wire {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         Ok(())
+    }
+}
+
+impl<S> Talk<S> {
+    pub(super) const fn new(stream: S, meter: Arc<Meter>) -> Self {
+        Self { stream, meter }
+    }
+
+    /// Notes that a request is on its way.
+    fn note(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if matches!(written, Poll::Ready(Ok(1..))) {
+            self.meter.is_asked.store(true, Ordering::Relaxed);
+        }
+        written
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Talk<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
+        if buffer.filled().len() > before && self.meter.is_asked.load(Ordering::Relaxed) {
+            self.meter.has_answered.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Talk<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.note(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, parts);
+        self.note(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

@@ -201,11 +201,10 @@ impl Endpoint {
         self.answer_all(stream).await
     }
 
-    /// Answers requests until the client or a reply closes the connection.
+    /// Answers requests until the client or a reply closes the connection. Behind TLS, the client is told that it ends.
     async fn answer_all(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin) -> Option<()> {
-        loop {
-            self.answer(&mut stream).await?;
-        }
+        while self.answer(&mut stream).await.is_some() {}
+        stream.shutdown().await.ok()
     }
 
     /// Answers one request; `None` closes the connection.

@@ -114,6 +114,23 @@ async fn a_connection_closed_while_it_waits_is_no_failure() {
 }
 
 #[actix_web::test]
+async fn the_end_of_a_tls_session_answers_nothing() {
+    let (config, roots) = certified(&[]);
+    let endpoint = Endpoint::start_encrypted(config).await;
+    let url = format!("https://push.example:{}/", endpoint.address.port());
+    let sender = Sender::trusting(roots, Reach::Anywhere, names(&Arc::new(Mutex::new(endpoint.address.ip()))));
+    // The endpoint ends it as the next request comes: this one is sent once more, over a new connection.
+    endpoint.will(&[Reply::Status(200), Reply::Nothing, Reply::Status(202)]);
+    assert_eq!(status(&sender, &url).await, 200);
+    assert_eq!(status(&sender, &url).await, 202);
+    assert_eq!((endpoint.received().len(), endpoint.connections()), (3, 2));
+    // Only once.
+    endpoint.will(&[Reply::Nothing, Reply::Nothing]);
+    assert_eq!(send(&sender, &url).await, Err(SendError::NoAnswer));
+    assert_eq!((endpoint.received().len(), endpoint.connections()), (5, 3));
+}
+
+#[actix_web::test]
 async fn what_comes_behind_an_answer_answers_no_other_message() {
     let (sender, endpoint) = (sender(), Endpoint::start().await);
     endpoint.will(&[Reply::Twice, Reply::Status(500)]);
