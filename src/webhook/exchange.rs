@@ -285,6 +285,11 @@ impl EndpointResponse {
         matches!(self.status, 200..=299) && !self.lacks_challenge
     }
 
+    /// Whether the endpoint tired of waiting for a request, which another one may just have crossed. It says nothing about that one.
+    pub(super) const fn is_tired(self) -> bool {
+        self.status == 408
+    }
+
     /// Whether the endpoint unsubscribes.
     pub const fn is_gone(self) -> bool {
         self.status == 410

@@ -268,21 +268,23 @@ impl Sender {
                     connection.begin();
                 }
                 let sent = connection.send(request(url, Version::HTTP_11, attempt)?, attempt.challenge).await;
-                sent.map(|(answer, again)| {
+                sent.and_then(|(answer, again)| {
+                    used.check(answer)?;
                     if let Some(connection) = again {
                         let connection = Connection::Http1(connection);
                         self.pool.put(origin.clone(), Kept { connection, ..kept });
                     }
-                    answer
+                    Ok(answer)
                 })
             }
             Connection::Http2(connection) => {
                 let identity = connection.identity();
                 let mut shared = Shared { pool: &self.pool, origin, identity, is_usable: false };
                 let sent = connection.send(request(url, Version::HTTP_2, attempt)?, attempt.challenge).await;
-                sent.map(|(answer, is_usable)| {
+                sent.and_then(|(answer, is_usable)| {
+                    used.check(answer)?;
                     shared.is_usable = is_usable;
-                    answer
+                    Ok(answer)
                 })
             }
         })
@@ -327,6 +329,13 @@ impl Sender {
 enum Use {
     First,
     Again,
+}
+
+impl Use {
+    /// Refuses what is no answer to the request: on a connection that waited, the end of the endpoint's patience.
+    fn check(self, answer: EndpointResponse) -> Result<(), Lost> {
+        if self == Use::Again && answer.is_tired() { Err(Lost { has_answered: false }) } else { Ok(()) }
+    }
 }
 
 /// A request over a shared connection. Unless it ends with a proper answer, further requests get another connection.

@@ -131,6 +131,21 @@ async fn the_end_of_a_tls_session_answers_nothing() {
 }
 
 #[actix_web::test]
+async fn an_endpoint_that_tired_of_waiting_gets_the_message_once_more() {
+    let (sender, endpoint) = (sender(), Endpoint::start().await);
+    let tired = Reply::With(408, "connection: close".to_owned());
+    endpoint.will(&[Reply::Status(200), tired.clone(), Reply::Status(202)]);
+    assert_eq!(status(&sender, &endpoint.url()).await, 200);
+    assert_eq!(status(&sender, &endpoint.url()).await, 202);
+    assert_eq!((endpoint.received().len(), endpoint.connections()), (3, 2));
+    // Only once, and not after a connection of its own.
+    endpoint.will(&[Reply::Status(408), tired.clone(), tired]);
+    assert_eq!(status(&sender, &endpoint.url()).await, 408);
+    assert_eq!(status(&sender, &endpoint.url()).await, 408);
+    assert_eq!((endpoint.received().len(), endpoint.connections()), (6, 4));
+}
+
+#[actix_web::test]
 async fn what_comes_behind_an_answer_answers_no_other_message() {
     let (sender, endpoint) = (sender(), Endpoint::start().await);
     endpoint.will(&[Reply::Twice, Reply::Status(500)]);
