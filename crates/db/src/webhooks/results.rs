@@ -115,7 +115,7 @@ pub async fn record(pool: &PgPool, runs: &[Run], now: OffsetDateTime) -> Result<
     let rows = runs.iter().filter(of_existing).flat_map(|run| run.rows(&recovering));
     let recorded = store(&mut transaction, &ResultColumns::of(rows), now).await?;
     let mut after: HashMap<Uuid, Locked> = HashMap::new();
-    for one in attempts().filter(|one| recorded.contains(&one.due.id)) {
+    for one in attempts().filter(|one| recorded.contains(&(one.due.id, one.due.attempt))) {
         let webhook = one.due.webhook;
         let known = after.remove(&webhook).unwrap_or_else(|| before[&webhook].clone());
         after.insert(webhook, known.after(one));
@@ -160,13 +160,13 @@ impl Locked {
     }
 }
 
-/// Stores the results; returns the deliveries whose results are stored.
+/// Stores the results; returns the deliveries whose results are stored, and which attempt of each.
 async fn store(
     connection: &mut PgConnection,
     results: &ResultColumns,
     now: OffsetDateTime,
-) -> Result<HashSet<Uuid>, DbError> {
-    let recorded = sqlx::query_scalar!(
+) -> Result<HashSet<(Uuid, i32)>, DbError> {
+    let recorded = sqlx::query!(
         r#"
         with given as (
             select
@@ -193,13 +193,13 @@ async fn store(
               and webhook_delivery.ended_at is null
               and leased.attempts = given.leased_attempt and leased.ended_at is null
             returning webhook_delivery.id, webhook_delivery.webhook_id, webhook_delivery.game_id,
-                webhook_delivery.in_order, webhook_delivery.ended_at, given.recovers, given.is_last
+                webhook_delivery.in_order, webhook_delivery.ended_at, webhook_delivery.attempts, given.recovers, given.is_last
         ), next as (
             update webhook_delivery set next_attempt_at = $14 from (
                 select waiting.id from done cross join lateral (
                     select id from webhook_delivery
                     where webhook_id = done.webhook_id and game_id = done.game_id
-                      and in_order and webhook_delivery.ended_at is null and id <> all($1)
+                      and in_order and webhook_delivery.ended_at is null and id not in (select id from done)
                     order by seq, type limit 1
                 ) waiting
                 where done.is_last and done.in_order and done.ended_at is not null
@@ -208,10 +208,10 @@ async fn store(
         ), others as (
             update webhook_delivery set next_attempt_at = $14
             from (select distinct webhook_id from done where recovers) recovered
-            where webhook_delivery.webhook_id = recovered.webhook_id and webhook_delivery.id <> all($1)
+            where webhook_delivery.webhook_id = recovered.webhook_id and webhook_delivery.id not in (select id from done)
               and next_attempt_at > $14 and leased_until is null and deadline is null
         )
-        select id from done
+        select id, attempts from done
         "#,
         &results.id,
         &results.counted,
@@ -231,7 +231,7 @@ async fn store(
     .fetch_all(connection)
     .instrument(statement("update webhook_delivery"))
     .await?;
-    Ok(recorded.into_iter().collect())
+    Ok(recorded.into_iter().map(|row| (row.id, row.attempts)).collect())
 }
 
 /// Notes that an endpoint has answered its challenge, unless it has another one by now.
