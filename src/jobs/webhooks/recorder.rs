@@ -1,6 +1,9 @@
 //! Records the results of attempts in batches: those that come in while one batch is recorded are the next one.
 
-use std::panic::AssertUnwindSafe;
+use std::{
+    panic::AssertUnwindSafe,
+    time::{Duration, Instant},
+};
 
 use futures_util::FutureExt;
 use sqlx::PgPool;
@@ -16,6 +19,9 @@ const BATCH_MAX: usize = 128;
 
 /// How many runs wait. There are fewer, because each belongs to an attempt in flight.
 const QUEUE_MAX: usize = 1024;
+
+/// How long a batch that fails is divided. Those that are left then fail together, and come again.
+const DIVIDE_TIME: Duration = Duration::from_secs(5);
 
 /// Hands results over to be recorded.
 #[derive(Clone, Debug)]
@@ -50,22 +56,28 @@ async fn record_all(pool: PgPool, mut waiting: mpsc::Receiver<Waiting>) {
     while waiting.recv_many(&mut batch, BATCH_MAX).await > 0 {
         let (runs, waiting): (Vec<_>, Vec<_>) =
             batch.drain(..).map(|Waiting { run, recorded }| (run, recorded)).unzip();
-        let recorded = record_batch(&pool, &runs).await;
-        // One that fails must not keep the others from being recorded.
-        if runs.len() > 1 && recorded.is_err() {
-            for (run, waits) in runs.iter().zip(waiting) {
-                let _ = waits.send(record_batch(&pool, std::slice::from_ref(run)).await);
+        let (begun, mut waiting) = (Instant::now(), waiting.into_iter());
+        // The first one last, so that the parts come in order.
+        let whole = 0..runs.len();
+        let mut parts = vec![whole];
+        while let Some(part) = parts.pop() {
+            let is_part = part.len() < runs.len();
+            let recorded = record_batch(&pool, &runs[part.clone()], is_part).await;
+            // One that fails must not keep the others from being recorded.
+            if recorded.is_err() && part.len() > 1 && begun.elapsed() < DIVIDE_TIME {
+                let middle = usize::midpoint(part.start, part.end);
+                parts.extend([middle..part.end, part.start..middle]);
+                continue;
             }
-        } else {
-            for waits in waiting {
+            for waits in waiting.by_ref().take(part.len()) {
                 let _ = waits.send(recorded.clone());
             }
         }
     }
 }
 
-async fn record_batch(pool: &PgPool, runs: &[Run]) -> Result<(), String> {
-    let recorded = AssertUnwindSafe(record(pool, runs, now())).catch_unwind().await;
+async fn record_batch(pool: &PgPool, runs: &[Run], is_part: bool) -> Result<(), String> {
+    let recorded = AssertUnwindSafe(record(pool, runs, is_part, now())).catch_unwind().await;
     match recorded {
         Ok(recorded) => recorded.map_err(|error| error.to_string()),
         Err(_) => Err("recording them panicked".to_owned()),

@@ -130,20 +130,29 @@ async fn a_lease_that_another_process_has_taken_over_records_nothing() {
         AttemptOutcome { status: Some(200), error: None, retry_after: time::Duration::ZERO, next: NextStep::Delivered };
     let made = |due: &Due| Attempted { due: due.clone(), outcome: outcome.clone(), begun: now(), ended: now() };
     let run = |first: &Due| Run { first: made(first), rest: waiting.iter().map(made).collect() };
-    record(&app.db, &[run(&taken[0])], now()).await.expect("it says nothing");
+    record(&app.db, &[run(&taken[0])], false, now()).await.expect("it says nothing");
     assert_eq!(count_rows(&app, "webhook_delivery where is_delivered").await, 0);
     // Beside one that is recorded, it changes neither the order nor the health.
     let failed = AttemptOutcome { status: None, error: Some("timeout"), next: NextStep::GivenUp, ..outcome.clone() };
     let mut over = run(&taken[0]);
     over.first.outcome = failed;
     let alone = Run { rest: vec![], ..run(&again[0]) };
-    record(&app.db, &[alone.clone(), over], now()).await.expect("the other one is recorded");
+    record(&app.db, &[alone.clone(), over], false, now()).await.expect("the other one is recorded");
     assert_eq!(count_rows(&app, "webhook_delivery where is_delivered").await, 1);
     assert_eq!(count_rows(&app, "webhook where failures = 0").await, 1);
     let next = job::take(&app.db, Lane::Quick, 1, &Full::default(), now()).await.expect("it is due");
     assert_eq!(next[0].id, waiting[0].id);
-    let rest = Run { first: made(&next[0]), rest: waiting[1..].iter().map(made).collect() };
-    record(&app.db, &[rest], now()).await.expect("they are recorded");
+    let rest = [Run { first: made(&next[0]), rest: waiting[1..].iter().map(made).collect() }];
+    // It waits for another transaction.
+    let mut other = app.db.begin().await.expect("a transaction");
+    sqlx::query("select from webhook for update").execute(&mut *other).await.expect("they are locked");
+    let recording = record(&app.db, &rest, false, now());
+    let (recorded, ()) = join(recording, async {
+        tokio::time::sleep(Duration::from_millis(600)).await;
+        other.rollback().await.expect("they are unlocked");
+    })
+    .await;
+    recorded.expect("they are recorded");
     assert_eq!(count_rows(&app, "webhook_delivery where is_delivered").await, 4);
 }
 
