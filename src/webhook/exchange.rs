@@ -2,10 +2,11 @@
 
 use std::{
     convert::Infallible,
+    future::poll_fn,
     pin::{Pin, pin},
     sync::{
         Arc, Weak,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     task::{Context, Poll},
     time::Duration,
@@ -74,6 +75,8 @@ pub(super) struct Http2 {
     meter: Arc<Meter>,
     /// As many clones as there are requests under way, and the one in the pool. The last one ends the connection's tasks.
     users: Arc<DropGuard>,
+    /// How many requests at once the endpoint allows, as far as its settings have come.
+    streams: Arc<AtomicUsize>,
 }
 
 /// The body of a request, which notes that it was taken to be sent.
@@ -156,9 +159,15 @@ impl Http2 {
             .initial_connection_window_size(WINDOW_BYTES * 4)
             .initial_max_send_streams(STREAMS_MAX);
         let opened = connecting.handshake(TokioIo::new(stream)).await;
-        let (requests, driver) = opened.map_err(|_| Lost { has_answered: false })?;
-        tasks.execute(driver.map(drop));
-        Ok(Self { requests, meter, users })
+        let (requests, mut driver) = opened.map_err(|_| Lost { has_answered: false })?;
+        let streams = Arc::new(AtomicUsize::new(STREAMS_MAX));
+        let allowed = streams.clone();
+        tasks.execute(poll_fn(move |cx| {
+            let done = Pin::new(&mut driver).poll(cx).map(drop);
+            allowed.store(driver.current_max_send_streams(), Ordering::Relaxed);
+            done
+        }));
+        Ok(Self { requests, meter, users, streams })
     }
 
     /// Sends a request, and reads the answer's head, and after a challenge the start of its body. What follows of it is cancelled.
@@ -186,7 +195,7 @@ impl Http2 {
 
     /// Whether it has room for one more request.
     pub(super) fn has_room(&self) -> bool {
-        Arc::strong_count(&self.users) <= STREAMS_MAX
+        Arc::strong_count(&self.users) <= self.streams.load(Ordering::Relaxed).min(STREAMS_MAX)
     }
 
     /// Identifies the connection, and does not use it.

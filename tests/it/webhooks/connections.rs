@@ -9,9 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use h2::server;
-use hyper::{Response, StatusCode};
+use hyper::{Response, StatusCode, body::Bytes};
 use mancala_server::webhook::{
     Ages, Attempt, ConnectionsUsed, EndpointResponse, Names, Ports, Reach, SendError, Sender, system_names,
 };
@@ -287,8 +287,8 @@ async fn a_tls_session_is_resumed_on_the_next_connection() {
     }
 }
 
-/// An endpoint that speaks HTTP/2: its port, and for each connection the requests that came over it.
-async fn speaks_http2(config: ServerConfig, requests_max: usize) -> (u16, Arc<Mutex<Vec<Vec<String>>>>) {
+/// An endpoint that speaks HTTP/2, and answers no request to `/silent`: its port, and for each connection the requests that came over it.
+async fn speaks_http2(config: ServerConfig, requests_max: usize, at_once: u32) -> (u16, Arc<Mutex<Vec<Vec<String>>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let port = listener.local_addr().expect("an address").port();
     let connections: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();
@@ -297,7 +297,10 @@ async fn speaks_http2(config: ServerConfig, requests_max: usize) -> (u16, Arc<Mu
         while let Ok((stream, _)) = listener.accept().await {
             let (tls, counted) = (tls.clone(), counted.clone());
             actix_web::rt::spawn(async move {
-                let mut connection = server::handshake(tls.accept(stream).await.ok()?).await.ok()?;
+                let mut serving = server::Builder::new();
+                serving.max_concurrent_streams(at_once);
+                let mut connection = serving.handshake::<_, Bytes>(tls.accept(stream).await.ok()?).await.ok()?;
+                let mut held = vec![];
                 let n = {
                     let mut all = counted.lock().expect("a lock");
                     all.push(vec![]);
@@ -309,6 +312,10 @@ async fn speaks_http2(config: ServerConfig, requests_max: usize) -> (u16, Arc<Mu
                         all[n].push(request.uri().to_string());
                         all[n].len()
                     };
+                    if request.uri().path() == "/silent" {
+                        held.push(respond);
+                        continue;
+                    }
                     let response = Response::builder().status(StatusCode::NO_CONTENT).body(()).expect("a response");
                     respond.send_response(response, true).ok()?;
                     if seen == requests_max {
@@ -325,7 +332,7 @@ async fn speaks_http2(config: ServerConfig, requests_max: usize) -> (u16, Arc<Mu
 #[actix_web::test]
 async fn an_endpoint_that_offers_http2_gets_all_over_one_connection() {
     let (config, roots) = certified(&[b"h2", b"http/1.1"]);
-    let (port, connections) = speaks_http2(config, 25).await;
+    let (port, connections) = speaks_http2(config, 25, 100).await;
     let here = Arc::new(Mutex::new(Ipv4Addr::LOCALHOST.into()));
     let sender = Sender::trusting(roots, Reach::Anywhere, names(&here));
     let url = format!("https://push.example:{port}/a?b=c");
@@ -341,6 +348,23 @@ async fn an_endpoint_that_offers_http2_gets_all_over_one_connection() {
         assert_eq!(status(&sender, &url).await, 204);
         assert!(begun.elapsed() < Duration::from_mins(1));
     }
+}
+
+#[actix_web::test]
+async fn messages_wait_for_no_other_one_at_an_endpoint_that_takes_few() {
+    let (config, roots) = certified(&[b"h2"]);
+    let (port, connections) = speaks_http2(config, 1000, 1).await;
+    let sender = Sender::trusting(roots, Reach::Anywhere, names(&Arc::new(Mutex::new(Ipv4Addr::LOCALHOST.into()))));
+    let [url, silent] = ["", "silent"].map(|path| format!("https://push.example:{port}/{path}"));
+    for _ in 0..2 {
+        assert_eq!(status(&sender, &url).await, 204);
+    }
+    let others = async {
+        until("the silent one has its message", || connections.lock().expect("a lock")[0].contains(&silent)).await;
+        timeout(Duration::from_secs(5), status(&sender, &url)).await
+    };
+    assert_eq!(join(timeout(Duration::from_secs(6), send(&sender, &silent)), others).await.1, Ok(204));
+    assert_eq!(connections.lock().expect("a lock").len(), 2);
 }
 
 /// A frame of HTTP/2.
