@@ -199,10 +199,8 @@ impl GameRow {
         };
         let invited = player_row(row.invited_player_id, row.invited_kind, row.invited_name, row.invited_created_at);
         let invited = invited.map(Player::try_from).transpose()?;
-        let last = match (row.last_at, row.last_seat, row.last_move, row.last_position) {
-            (Some(at), Some(seat), Some(mv), Some(position)) => Some(PlyRow { at, ply: row.ply, seat, mv, position }),
-            _ => None,
-        };
+        let last = row.last_at.zip(row.last_seat).zip(row.last_move.zip(row.last_position));
+        let last = last.map(|((at, seat), (mv, position))| PlyRow { at, ply: row.ply, seat, mv, position });
         let last_ply = match last_ply(&game, last, row.previous_position.zip(row.previous_at)) {
             Err(error) if is_beside_archive && error.is_data_error() => {
                 tracing::error!(game.id = %id, "a game is shown without its last ply: {error}");
