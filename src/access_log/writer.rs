@@ -62,7 +62,7 @@ impl AccessLog {
             .name("access-log".to_owned())
             .spawn(move || write_all(entries, format, output, &counted))?;
         let watched = queue.downgrade();
-        metrics.watch_resource("access_log_queue", QUEUE_MAX, move || {
+        metrics.watched().resource("access_log_queue", QUEUE_MAX, move || {
             watched.upgrade().map(|queue| queue.max_capacity() - queue.capacity())
         });
         Ok(Some(Arc::new(Self { level, queue, metrics })))

@@ -239,13 +239,13 @@ impl LayerData {
     fn watch(&self, metrics: &Metrics, room: &Room) {
         let open = Arc::downgrade(&room.open);
         let connections_max = room.connections_max * room.workers as usize;
-        metrics.watch_resource("client_connections", connections_max, move || {
+        metrics.watched().resource("client_connections", connections_max, move || {
             open.upgrade().map(|open| open.load(Ordering::Relaxed))
         });
         let unread = Arc::downgrade(&self.unread.clone().into_inner());
-        metrics.watch_resource("unread_answer_bytes", Unread::BYTES_MAX, move || {
-            unread.upgrade().map(|unread| unread.bytes())
-        });
+        metrics
+            .watched()
+            .resource("unread_answer_bytes", Unread::BYTES_MAX, move || unread.upgrade().map(|unread| unread.bytes()));
     }
 
     fn configure(&self, config: &mut ServiceConfig) {
@@ -382,12 +382,12 @@ impl Shared {
             draining: self.draining.clone(),
         });
         let watched = Arc::downgrade(&state);
-        self.metrics.watch_connections(move || watched.upgrade().map(|state| state.connections()));
+        self.metrics.watched().connections(move || watched.upgrade().map(|state| state.connections()));
         let (pool, lookups) = (Arc::downgrade(&state), Arc::downgrade(&state));
-        self.metrics.watch_resource("db_pool_connections", self.plan.reads_each as usize, move || {
+        self.metrics.watched().resource("db_pool_connections", self.plan.reads_each as usize, move || {
             pool.upgrade().map(|state| (state.db.size() as usize).saturating_sub(state.db.num_idle()))
         });
-        self.metrics.watch_resource("lookup_queue", Lookups::QUEUE_MAX, move || {
+        self.metrics.watched().resource("lookup_queue", Lookups::QUEUE_MAX, move || {
             lookups.upgrade().map(|state| state.lookups.queued())
         });
         state
@@ -419,7 +419,7 @@ fn watch_database(hub: &Arc<Hub>, recent: &Arc<RecentGames>, database: &Database
 fn watch_waiters(Shared { hub, writers, metrics, database, plan, .. }: &Shared) {
     let waiting = Arc::downgrade(hub);
     let (counted, notified) = (waiting.clone(), waiting.clone());
-    metrics.watch_waiters(move || {
+    metrics.watched().waiters(move || {
         let hub = counted.upgrade()?;
         Some(Waiters { all: hub.waiters(), streams: hub.audience().streams() })
     });
@@ -443,7 +443,7 @@ fn watch_writers(writers: &Arc<Writers>, metrics: &Arc<Metrics>) {
     writers.observe_groups(move |appends| groups.group_written(appends));
     // The metrics outlive the server and must not keep its connections open.
     let watched = Arc::downgrade(writers);
-    metrics.watch_connections(move || {
+    metrics.watched().connections(move || {
         let writers = watched.upgrade()?;
         let (writers_in_use, appends_queued) = (writers.busy(), writers.queued());
         Some(Connections { writers_in_use, appends_queued, ..Connections::default() })
@@ -453,20 +453,23 @@ fn watch_writers(writers: &Arc<Writers>, metrics: &Arc<Metrics>) {
 /// Measures the cache of recent games.
 fn watch_recent(recent: &Arc<RecentGames>, metrics: &Metrics) {
     let watched = Arc::downgrade(recent);
-    metrics.watch_cache(move || watched.upgrade().map(|recent| recent.size()));
+    metrics.watched().cache(move || watched.upgrade().map(|recent| recent.size()));
 }
 
 /// Measures what is bounded. Owners that are gone are no longer measured.
 fn watch_resources(shared: &Shared) {
     let Shared { metrics, hub, writers, heavy, uploads, .. } = shared;
     let watched = Arc::downgrade(hub);
-    metrics.watch_resource("waiters", live::WAITERS_MAX, move || watched.upgrade().map(|hub| hub.waiters()));
+    metrics.watched().resource("waiters", live::WAITERS_MAX, move || watched.upgrade().map(|hub| hub.waiters()));
     let watched = Arc::downgrade(writers);
     let queue_max = writers.queue_max();
-    metrics.watch_resource("append_queue", queue_max, move || watched.upgrade().map(|writers| writers.queued()));
+    metrics.watched().resource("append_queue", queue_max, move || watched.upgrade().map(|writers| writers.queued()));
     let watched = Arc::downgrade(heavy);
-    metrics.watch_resource("heavy_work", Heavy::AT_ONCE_MAX, move || watched.upgrade().map(|heavy| heavy.running()));
+    metrics
+        .watched()
+        .resource("heavy_work", Heavy::AT_ONCE_MAX, move || watched.upgrade().map(|heavy| heavy.running()));
     let watched = Arc::downgrade(uploads);
     metrics
-        .watch_resource("upload_bytes", Uploads::BYTES_MAX, move || watched.upgrade().map(|uploads| uploads.bytes()));
+        .watched()
+        .resource("upload_bytes", Uploads::BYTES_MAX, move || watched.upgrade().map(|uploads| uploads.bytes()));
 }

@@ -6,11 +6,11 @@
 mod labels;
 mod process;
 mod registry;
-mod sources;
 mod text;
+mod watched;
 
 pub use labels::{
     AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, Reader, TokenKind, Took,
 };
 pub use registry::Metrics;
-pub use sources::{CacheSize, Connections, Waiters};
+pub use watched::{CacheSize, Connections, Waiters};

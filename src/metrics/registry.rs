@@ -1,11 +1,6 @@
 //! All metrics: their names, help texts and buckets, and the methods that count.
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Mutex, PoisonError, atomic::AtomicU64},
-    time::Duration,
-};
+use std::{fmt, sync::atomic::AtomicU64, time::Duration};
 
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode_registry},
@@ -18,8 +13,8 @@ use super::{
         AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, Reader, TokenKind, Took,
     },
     process::Process,
-    sources::{CacheSize, CacheSource, ConnectionSource, Connections, Resource, WaiterSource, Waiters},
     text::prometheus_text,
+    watched::Watched,
 };
 use crate::build_info;
 
@@ -45,32 +40,18 @@ const GROUP_BUCKETS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 /// The metrics of one process. Counting takes a few atomic operations.
 pub struct Metrics {
     registry: Registry,
-    connections: Mutex<Vec<ConnectionSource>>,
-    waiter_source: Mutex<Option<WaiterSource>>,
-    cache_source: Mutex<Option<CacheSource>>,
-    resources: Mutex<Vec<Resource>>,
-    resources_in_use: Family<Label<&'static str>, Gauge>,
-    resources_max: Family<Label<&'static str>, Gauge>,
+    watched: Watched,
     access_lines_dropped: Counter,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabels, Histogram>,
     wait_seconds: Histogram,
     refusals: Family<Label<&'static str>, Counter>,
-    pool_connections: Gauge,
-    pool_connections_idle: Gauge,
-    pool_connections_in_use: Gauge,
-    writer_connections_in_use: Gauge,
     /// In the order of [`AppendOutcome`].
     appends: [Counter; 3],
     append_seconds: Histogram,
     append_group_size: Histogram,
-    appends_queued: Gauge,
     retries: Counter,
     moves: Family<Label<&'static str>, Counter>,
-    waiters: Gauge,
-    streams: Gauge,
-    cached_games: Gauge,
-    cached_bytes: Gauge,
     cache_hits: Counter,
     cache_misses: Counter,
     /// In the order of [`Grant`].
@@ -129,31 +110,17 @@ impl Metrics {
         let standby_reads = Family::default();
         let metrics = Self {
             registry: Registry::default(),
-            connections: Mutex::default(),
-            waiter_source: Mutex::default(),
-            cache_source: Mutex::default(),
-            resources: Mutex::default(),
-            resources_in_use: Family::default(),
-            resources_max: Family::default(),
+            watched: Watched::default(),
             access_lines_dropped: Counter::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_BUCKETS_S)),
             wait_seconds: Histogram::new(WAIT_BUCKETS_S),
             refusals: Family::default(),
-            pool_connections: Gauge::default(),
-            pool_connections_idle: Gauge::default(),
-            pool_connections_in_use: Gauge::default(),
-            writer_connections_in_use: Gauge::default(),
             appends: ["stored", "conflict", "failed"].map(|word| of(&appends, "outcome", word)),
             append_seconds: Histogram::new(APPEND_BUCKETS_S),
             append_group_size: Histogram::new(GROUP_BUCKETS),
-            appends_queued: Gauge::default(),
             retries: Counter::default(),
             moves: Family::default(),
-            waiters: Gauge::default(),
-            streams: Gauge::default(),
-            cached_games: Gauge::default(),
-            cached_bytes: Gauge::default(),
             cache_hits: Counter::default(),
             cache_misses: Counter::default(),
             tokens_issued: ["guest", "password", "refresh", "recovery"].map(|word| of(&issued, "grant", word)),
@@ -175,7 +142,7 @@ impl Metrics {
         };
         metrics.register_requests(prefixed);
         metrics.register_games(prefixed);
-        metrics.register_resources(prefixed);
+        metrics.watched.register(prefixed);
         prefixed.register("appends", "Appends to the logs of games by outcome", appends);
         prefixed.register("tokens_issued", "Sets of tokens issued by grant", issued);
         prefixed.register("tokens_refused", "Presented tokens that were invalid, expired or revoked", refused);
@@ -201,26 +168,6 @@ impl Metrics {
         );
         registry.register("http_refusals", "Answered failures by code", self.refusals.clone());
         registry.register(
-            "db_pool_connections",
-            "Open connections of the pools to the database; the writers have their own",
-            self.pool_connections.clone(),
-        );
-        registry.register(
-            "db_pool_connections_idle",
-            "Idle connections of the pools",
-            self.pool_connections_idle.clone(),
-        );
-        registry.register(
-            "db_pool_connections_in_use",
-            "Connections of the pools in use",
-            self.pool_connections_in_use.clone(),
-        );
-        registry.register(
-            "db_writer_connections_in_use",
-            "Connections of the writers with a statement in flight",
-            self.writer_connections_in_use.clone(),
-        );
-        registry.register(
             "append_duration_seconds",
             "Time of an append, including its time in the queue",
             self.append_seconds.clone(),
@@ -231,12 +178,18 @@ impl Metrics {
             self.clock_offset_seconds.clone(),
         );
         registry.register("append_group_size", "Appends stored by one statement", self.append_group_size.clone());
-        registry.register("appends_queued", "Appends in the writers' queue", self.appends_queued.clone());
         registry.register(
             "retries",
             "Changes decided again after a version conflict or a lost connection",
             self.retries.clone(),
         );
+        registry.register(
+            "access_log_lines_dropped",
+            "Lines of the access log that were not written, because its reader is too slow or gone",
+            self.access_lines_dropped.clone(),
+        );
+        let open = self.webhook_connections_open.clone();
+        registry.register("webhook_connections_open", "Open connections to webhooks, with those that wait", open);
     }
 
     fn register_games(&self, registry: &mut Registry) {
@@ -276,39 +229,11 @@ impl Metrics {
             "Finished games whose logs did not come back from their archives: they stay as they are, and are retried a day later",
             self.archive_failures.clone(),
         );
-        registry.register("waiters", "Requests waiting for a game to change, including streams", self.waiters.clone());
-        registry.register("streams", "Open streams of events", self.streams.clone());
-        registry.register("cached_games", "Games in the cache", self.cached_games.clone());
-        registry.register(
-            "cached_games_bytes",
-            "Approximate memory of the games in the cache",
-            self.cached_bytes.clone(),
-        );
         registry.register("game_cache_hits", "Lookups of games that the cache answered", self.cache_hits.clone());
         registry.register(
             "game_cache_misses",
             "Lookups of games that were loaded from the database",
             self.cache_misses.clone(),
-        );
-    }
-
-    fn register_resources(&self, registry: &mut Registry) {
-        let open = self.webhook_connections_open.clone();
-        registry.register("webhook_connections_open", "Open connections to webhooks, with those that wait", open);
-        registry.register(
-            "resource_in_use",
-            "How much is in use of each bounded resource: places in queues, connections, bytes",
-            self.resources_in_use.clone(),
-        );
-        registry.register(
-            "resource_max",
-            "The bound of each resource: at the bound, requests are refused or wait",
-            self.resources_max.clone(),
-        );
-        registry.register(
-            "access_log_lines_dropped",
-            "Lines of the access log that were not written, because its reader is too slow or gone",
-            self.access_lines_dropped.clone(),
         );
     }
 
@@ -428,31 +353,9 @@ impl Metrics {
         self.clock_offset_seconds.set(seconds);
     }
 
-    /// Reads the waiters from `source` each time the metrics are read.
-    pub fn watch_waiters(&self, source: impl Fn() -> Option<Waiters> + Send + Sync + 'static) {
-        *self.waiter_source.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
-    }
-
-    /// Reads the size of the cache from `source` each time the metrics are read.
-    pub fn watch_cache(&self, source: impl Fn() -> Option<CacheSize> + Send + Sync + 'static) {
-        *self.cache_source.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(source));
-    }
-
-    /// Adds the connections of `source` each time the metrics are read, until it returns `None`.
-    pub fn watch_connections(&self, source: impl Fn() -> Option<Connections> + Send + Sync + 'static) {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(source));
-    }
-
-    /// Reads how much of a bounded resource is in use each time the metrics are read, until `source` returns `None`. Parts of the
-    /// same name are added.
-    pub fn watch_resource(
-        &self,
-        name: &'static str,
-        max: usize,
-        source: impl Fn() -> Option<usize> + Send + Sync + 'static,
-    ) {
-        let resource = Resource { name, max, source: Box::new(source) };
-        self.resources.lock().unwrap_or_else(PoisonError::into_inner).push(resource);
+    /// The gauges that are read from their owners.
+    pub fn watched(&self) -> &Watched {
+        &self.watched
     }
 
     /// Counts lines of the access log that were not written.
@@ -462,59 +365,11 @@ impl Metrics {
 
     /// All metrics in Prometheus' text format, version 0.0.4.
     pub fn text(&self) -> String {
-        self.read_sources();
+        self.watched.read();
         let mut open_metrics = String::new();
         encode_registry(&mut open_metrics, &self.registry).expect("writing to a string does not fail");
         prometheus_text(&open_metrics)
     }
-
-    fn read_sources(&self) {
-        let mut all = Connections::default();
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner).retain(|source| match source() {
-            Some(part) => {
-                all.pool += part.pool;
-                all.pool_idle += part.pool_idle;
-                all.writers_in_use += part.writers_in_use;
-                all.appends_queued += part.appends_queued;
-                true
-            }
-            None => false,
-        });
-        set(&self.pool_connections, all.pool);
-        set(&self.pool_connections_idle, all.pool_idle);
-        set(&self.pool_connections_in_use, all.pool.saturating_sub(all.pool_idle));
-        set(&self.writer_connections_in_use, all.writers_in_use);
-        set(&self.appends_queued, all.appends_queued);
-        let source = self.waiter_source.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiters = source.as_ref().and_then(|count| count()).unwrap_or_default();
-        set(&self.waiters, waiters.all);
-        set(&self.streams, waiters.streams);
-        let source = self.cache_source.lock().unwrap_or_else(PoisonError::into_inner);
-        let size = source.as_ref().and_then(|size| size()).unwrap_or_default();
-        set(&self.cached_games, size.games);
-        self.cached_bytes.set(i64::try_from(size.bytes).unwrap_or(i64::MAX));
-        self.read_resources();
-    }
-
-    fn read_resources(&self) {
-        let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
-        self.resources.lock().unwrap_or_else(PoisonError::into_inner).retain(|resource| match (resource.source)() {
-            Some(in_use) => {
-                let sum = sums.entry(resource.name).or_default();
-                *sum = (sum.0 + in_use, sum.1 + resource.max);
-                true
-            }
-            None => false,
-        });
-        for (name, (in_use, max)) in sums {
-            set(&self.resources_in_use.get_or_create(&[("resource", name)]), in_use);
-            set(&self.resources_max.get_or_create(&[("resource", name)]), max);
-        }
-    }
-}
-
-fn set(gauge: &Gauge, count: usize) {
-    gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
 }
 
 impl fmt::Debug for Metrics {
@@ -545,7 +400,7 @@ fn of(family: &Family<Label<&'static str>, Counter>, label: &'static str, word: 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::Waiters, *};
 
     #[test]
     fn every_sample_is_described_under_its_own_name() {
@@ -556,7 +411,7 @@ mod tests {
         metrics.move_played("kalah");
         metrics.append_ended(AppendOutcome::Conflict, Duration::from_millis(1));
         metrics.token_issued(Grant::Refresh);
-        metrics.watch_waiters(|| Some(Waiters { all: 1, streams: 1 }));
+        metrics.watched().waiters(|| Some(Waiters { all: 1, streams: 1 }));
         let text = metrics.text();
         for line in [
             "process_start_time_seconds 15",
@@ -587,21 +442,5 @@ mod tests {
                 assert!(type_of.contains_key(family), "{line} is not described");
             }
         }
-    }
-
-    #[test]
-    fn connections_are_read_from_their_owner_as_long_as_it_lives() {
-        let metrics = Metrics::new(0);
-        let owner = std::sync::Arc::new(());
-        let weak = std::sync::Arc::downgrade(&owner);
-        metrics.watch_connections(|| Some(Connections { pool: 3, pool_idle: 1, writers_in_use: 2, appends_queued: 7 }));
-        metrics.watch_connections(move || {
-            weak.upgrade().map(|_| Connections { pool: 5, pool_idle: 5, ..Connections::default() })
-        });
-        let has = |line: &str| metrics.text().lines().any(|known| known == line);
-        assert!(has("mancala_db_pool_connections 8") && has("mancala_db_pool_connections_in_use 2"));
-        drop(owner);
-        assert!(has("mancala_db_pool_connections 3") && has("mancala_db_writer_connections_in_use 2"));
-        assert!(has("mancala_appends_queued 7"));
     }
 }
