@@ -1,5 +1,6 @@
-//! A database of games from two years, each with its whole log. The moves are legal ones, and the log is in the order of
-//! time.
+//! A database of games from two years. The moves are legal ones, and the log is in the order of time.
+
+pub mod lists;
 
 use mancala_server::{
     db::lists::{Filter, Order, Statuses, Whose},
@@ -9,7 +10,7 @@ use mancala_server::{
     },
     rules::{AnyOptions, Move, Variant},
 };
-use sqlx::{AssertSqlSafe, PgPool, Postgres, QueryBuilder};
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, QueryBuilder};
 use time::{Duration, OffsetDateTime, macros::datetime};
 use uuid::Uuid;
 
@@ -37,8 +38,13 @@ pub const PUBLIC: Filter = Filter {
     practice: None,
 };
 
-/// The statements that make the games.
-const FILL: &str = include_str!("fill.sql");
+/// The statements that make the games, and those that make their logs.
+const GAMES: &str = include_str!("games.sql");
+const EVENTS: &str = include_str!("events.sql");
+
+/// The indexes of games beside the key. They are made again when all games are there: that takes a tenth of the time.
+const INDEXES: &str = "select indexrelid::regclass::text, pg_get_indexdef(indexrelid) from pg_index
+    where indrelid = 'game'::regclass and not indisprimary";
 
 /// The table of the recorded games, from which the others are copied.
 const RECORDED: &str =
@@ -48,8 +54,8 @@ const RECORDED: &str =
 
 /// A played game: its state after each ply, from the opening on, and the event that led there.
 pub struct Recorded {
-    variant: Variant,
-    states: Vec<(Option<Event>, Game)>,
+    pub variant: Variant,
+    pub states: Vec<(Option<Event>, Game)>,
 }
 
 impl Recorded {
@@ -96,11 +102,20 @@ pub fn move_events(game: &Game, mv: Move) -> Vec<Event> {
     game.decide(&command, &context).expect("the move is legal").events
 }
 
-/// Fills the database with games of a number of players, each game a copy of a recorded one.
-pub async fn fill(pool: &PgPool, games: u32, players: u32, recorded: &[Recorded]) -> Result<(), sqlx::Error> {
-    sqlx::raw_sql(RECORDED).execute(pool).await?;
+/// Fills the database with games of a number of players, each game a copy of a recorded one. `is_logged` says in SQL of which
+/// games the logs are made, by the columns of `game_plan`; [`done`] drops that table.
+pub async fn fill(
+    pool: &PgPool,
+    games: u32,
+    players: u32,
+    recorded: &[Recorded],
+    is_logged: &str,
+) -> Result<(), sqlx::Error> {
+    // One session, which has the functions of `games.sql`.
+    let mut session = pool.acquire().await?;
+    sqlx::raw_sql(RECORDED).execute(&mut *session).await?;
     for (n, game) in (0_i32..).zip(recorded) {
-        insert_recorded(pool, n, game).await?;
+        insert_recorded(&mut session, n, game).await?;
     }
     let values = [
         ("{begin}", "2024-11-01T00:00:00Z".to_owned()),
@@ -108,14 +123,30 @@ pub async fn fill(pool: &PgPool, games: u32, players: u32, recorded: &[Recorded]
         ("{step}", (YEARS_S / f64::from(games)).to_string()),
         ("{games}", games.to_string()),
         ("{players}", players.to_string()),
+        ("{busy_step}", (games / 1000).max(20).to_string()),
         ("{recorded}", recorded.len().to_string()),
+        ("{is_logged}", is_logged.to_owned()),
     ];
-    let filled = values.iter().fold(FILL.to_owned(), |text, (name, value)| text.replace(name, value));
-    sqlx::raw_sql(AssertSqlSafe(filled)).execute(pool).await?;
+    let with_values = |sql: &str| values.iter().fold(sql.to_owned(), |text, (name, value)| text.replace(name, value));
+    let indexes: Vec<(String, String)> = sqlx::query_as(INDEXES).fetch_all(&mut *session).await?;
+    for (name, _) in &indexes {
+        sqlx::raw_sql(AssertSqlSafe(format!("drop index {name}"))).execute(&mut *session).await?;
+    }
+    sqlx::raw_sql(AssertSqlSafe(with_values(GAMES))).execute(&mut *session).await?;
+    for (_, definition) in indexes {
+        sqlx::raw_sql(AssertSqlSafe(definition)).execute(&mut *session).await?;
+    }
+    sqlx::raw_sql(AssertSqlSafe(with_values(EVENTS))).execute(&mut *session).await?;
     Ok(())
 }
 
-async fn insert_recorded(pool: &PgPool, n: i32, recorded: &Recorded) -> Result<(), sqlx::Error> {
+/// Drops what only filling needs.
+pub async fn done(pool: &PgPool) -> Result<(), sqlx::Error> {
+    sqlx::raw_sql("drop table game_plan, recorded_ply; analyze").execute(pool).await?;
+    Ok(())
+}
+
+async fn insert_recorded(session: &mut PgConnection, n: i32, recorded: &Recorded) -> Result<(), sqlx::Error> {
     let number = |seat: Seat| i16::from(seat == Seat::Second);
     let mut insert = QueryBuilder::<Postgres>::new("insert into recorded_ply ");
     insert.push_values((0_i32..).zip(&recorded.states), |mut row, (ply, (event, game))| {
@@ -134,7 +165,7 @@ async fn insert_recorded(pool: &PgPool, n: i32, recorded: &Recorded) -> Result<(
             .push_bind(game.moved().first)
             .push_bind(game.moved().second);
     });
-    insert.build().execute(pool).await?;
+    insert.build().execute(session).await?;
     Ok(())
 }
 

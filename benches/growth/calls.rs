@@ -7,7 +7,7 @@ use mancala_server::{
     db::{
         self, DbError, Lookups, Writers,
         games::{self, Appended, SeatedGame},
-        lists::{self, Filter, Of, PageKey, Whose},
+        lists::{self as game_lists, Filter, Of, PageKey, Whose},
     },
     domain::{Action, Command, Context, Event, Game, GameId},
     embedded,
@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::{
     Database, Failure,
     cost::{Cost, Meter, median},
-    filled::{BEGIN, PUBLIC, YEARS_S, move_events, player_id},
+    filled::{BEGIN, PUBLIC, YEARS_S, lists::lists, move_events, player_id},
 };
 
 /// The cost of each call in each database, by the call's name.
@@ -34,7 +34,7 @@ impl Figures {
     }
 
     /// Adds the cost of a call in the next of the databases.
-    fn add(&mut self, call: String, cost: Cost) {
+    pub fn add(&mut self, call: String, cost: Cost) {
         match self.calls.iter_mut().find(|(name, _)| *name == call) {
             Some((_, costs)) => costs.push(cost),
             None => self.calls.push((call, vec![cost])),
@@ -60,6 +60,9 @@ const NEWEST: i64 = 300;
 const PLIES: u32 = 60;
 
 const PAGE: u32 = 20;
+
+/// How often each list is read.
+const LIST_RUNS: usize = 50;
 
 /// The service's own connections: one for each purpose, so that each statement is planned once.
 struct Service {
@@ -96,6 +99,7 @@ pub async fn measure(databases: &[Database], figures: &mut Figures) -> Result<()
             }
         }
     }
+    measure_lists(&readers, figures).await?;
     for at_once in [1, GROUP] {
         let mut appenders = vec![];
         for reader in &readers {
@@ -108,6 +112,24 @@ pub async fn measure(databases: &[Database], figures: &mut Figures) -> Result<()
         }
         for appender in appenders {
             appender.end_games(figures).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Measures every list of the service, for the same players: each is read once before, so that its pages are in memory.
+async fn measure_lists(readers: &[Reader<'_>], figures: &mut Figures) -> Result<(), DbError> {
+    for reader in readers {
+        let Service { pool, players, .. } = &reader.service;
+        for (name, list) in lists(*players) {
+            list.run(pool).await?;
+            let work = async || {
+                for _ in 0..LIST_RUNS {
+                    list.run(pool).await?;
+                }
+                Ok(LIST_RUNS)
+            };
+            figures.add(format!("list {name}"), reader.meter.measure(work).await?);
         }
     }
     Ok(())
@@ -216,7 +238,7 @@ impl<'a> Reader<'a> {
             Call::FirstPage | Call::LaterPage | Call::PlayersPage => {
                 for n in 0..PAGES {
                     let (filter, after) = self.page(call, n);
-                    lists::list(pool, &filter, after, PAGE).await?;
+                    game_lists::list(pool, &filter, after, PAGE).await?;
                 }
                 Ok(PAGES as usize)
             }
@@ -354,7 +376,7 @@ pub async fn show_plans(options: PgConnectOptions, watcher: &PgPool) -> Result<(
         println!("\n-- a position");
         games::plies(&service.pool, game, PLIES / 2 - 1, 1).await?;
         println!("\n-- a page of public games");
-        lists::list(&service.pool, &PUBLIC, None, PAGE).await?;
+        game_lists::list(&service.pool, &PUBLIC, None, PAGE).await?;
     }
     let active = ids(watcher, "status = 'active'", "plan", 2).await?;
     let mut rng = StdRng::seed_from_u64(3);

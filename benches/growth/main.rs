@@ -1,16 +1,20 @@
-//! How costs change as data grows: what the service's calls cost PostgreSQL among 10,000, 100,000 and 1,000,000 games, and the
-//! size on disk. Each game has its whole log.
+//! How costs change as data grows: what the service's calls and lists cost PostgreSQL among 10,000, 100,000 and 1,000,000 games,
+//! what its start, its backup and its check cost, and the size on disk.
 //!
 //! `cargo bench --bench growth` makes a PostgreSQL for each number of games, and makes each call in all of them in turns.
 //! Other load on the machine then affects all alike. Every call is the service's own, over its own connections, and every
 //! commit is durable. Processor time is steadier than wall time: it is that of the service's sessions alone.
 //!
 //! Settings, by environment: `GAMES` (10000,100000,1000000), of which a million take 9 GB of disk and ten minutes to be made;
+//! `ARCHIVED=1` for logs that are archived once their games are over: ten million then take 14 GB; `COMMANDS=no` to leave out
+//! the start, the backup and the check;
 //! `PARTITIONS` (whole), such as `whole,hash:16,range:16`, to measure a log in that many partitions. `PLANS=1` prints plans
 //! as well, for which PostgreSQL's module `auto_explain` has to be installed. `KEEP=1` keeps the databases for the next run,
 //! which then starts at once; their games have more moves by then.
 
+mod archives;
 mod calls;
+mod commands;
 mod cost;
 #[path = "../filled/mod.rs"]
 mod filled;
@@ -106,6 +110,7 @@ fn main() -> io::Result<()> {
 struct Database {
     name: String,
     folder: PathBuf,
+    games: u32,
     embedded: Embedded,
     /// A session that is not the service's.
     watcher: PgPool,
@@ -113,9 +118,10 @@ struct Database {
 
 impl Database {
     fn start(runtime: &Runtime, games: u32, partitions: &str) -> Result<Self, Failure> {
-        let name = if partitions == storage::WHOLE { games.to_string() } else { format!("{games}, {partitions}") };
+        let form = if is_archived() { "archived" } else { partitions };
+        let name = if form == storage::WHOLE { games.to_string() } else { format!("{games}, {form}") };
         println!("\n== {name}");
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench_growth_{games}_{partitions}"));
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench_growth_{games}_{form}"));
         let made = folder.join("made");
         let is_new = !keeps_databases() || !made.exists();
         if is_new {
@@ -132,12 +138,17 @@ impl Database {
             File::create(made)?;
         }
         runtime.block_on(storage::print_sizes(&watcher))?;
-        Ok(Self { name, folder, embedded, watcher })
+        Ok(Self { name, folder, games, embedded, watcher })
     }
 }
 
 fn keeps_databases() -> bool {
     env::var_os("KEEP").is_some()
+}
+
+/// Whether the logs of games that are over are archived.
+fn is_archived() -> bool {
+    env::var_os("ARCHIVED").is_some()
 }
 
 fn start(folder: &Path, durability: Durability) -> io::Result<Embedded> {
@@ -159,7 +170,12 @@ async fn make(embedded: &Embedded, games: u32, partitions: &str) -> Result<(), F
         .take(RECORDED)
         .map(|variant| Recorded::play(variant, PLIES_MAX, |legal| legal[rng.random_range(..legal.len())]))
         .collect();
-    fill(&filler, games, games / GAMES_OF_A_PLAYER, &recorded).await?;
+    let is_logged = if is_archived() { archives::IS_LOGGED } else { "true" };
+    fill(&filler, games, games / GAMES_OF_A_PLAYER, &recorded, is_logged).await?;
+    if is_archived() {
+        archives::fill(&filler, &recorded).await?;
+    }
+    filled::done(&filler).await?;
     sqlx::query("checkpoint").execute(&superuser(embedded, []).await?).await?;
     filler.close().await;
     println!("made in {:.0} s", begun.elapsed().as_secs_f64());
@@ -183,6 +199,11 @@ async fn measure(databases: &[Database]) -> Result<Figures, Failure> {
         }
     }
     let mut figures = Figures::new(databases.iter().map(|database| database.name.clone()));
+    if env::var("COMMANDS").is_ok_and(|value| value == "no") {
+        println!("\nthe start, the backup and the check are left out");
+    } else {
+        commands::measure(databases, &mut figures).await?;
+    }
     calls::measure(databases, &mut figures).await?;
     for database in databases {
         println!("\n== after that: {}", database.name);
@@ -204,7 +225,7 @@ async fn superuser<const N: usize>(
 /// Prints what each call cost in each database, and the ratio of the last to the first.
 fn compare(figures: &Figures) {
     println!(
-        "\n== a call in microseconds of PostgreSQL's processor time, and the ratio of the last database to the first"
+        "\n== a call in microseconds of PostgreSQL's processor time (commands: of all processes), and the ratio of the last database to the first"
     );
     let ratio = |last: &Cost, first: &Cost| {
         let ratio = last.cpu / first.cpu;

@@ -20,7 +20,7 @@ select coalesce(parent.relname, class.relname)::text as name, sum(pg_table_size(
 from pg_class class
 left join pg_inherits on inhrelid = class.oid
 left join pg_class parent on parent.oid = inhparent
-where class.relkind = 'r' and coalesce(parent.relname, class.relname) in ('game', 'event', 'player')
+where class.relkind = 'r' and coalesce(parent.relname, class.relname) in ('game', 'event', 'archived_log', 'player')
 group by 1 order by 2 desc";
 
 /// The sizes of their indexes, and the greatest depth among the partitions of an index.
@@ -34,7 +34,7 @@ left join pg_inherits on inhrelid = class.oid
 left join pg_class parent on parent.oid = inhparent
 left join pg_inherits of_part on of_part.inhrelid = of.oid
 left join pg_class whole on whole.oid = of_part.inhparent
-where coalesce(whole.relname, of.relname) in ('game', 'event')
+where coalesce(whole.relname, of.relname) in ('game', 'event', 'archived_log')
 group by 1 order by 2 desc";
 
 /// The log as the service has it: one table.
@@ -85,7 +85,7 @@ fn bound(n: u32, count: u32) -> String {
 
 /// Vacuums for the first time, which freezes the log's rows for good, and prints the cost.
 pub async fn freeze(watcher: &PgPool) -> Result<(), sqlx::Error> {
-    for table in ["event", "game", "player"] {
+    for table in ["event", "archived_log", "game", "player"] {
         vacuum(watcher, "vacuum (freeze, analyze)", table).await?;
     }
     sqlx::query("checkpoint").execute(watcher).await?;
