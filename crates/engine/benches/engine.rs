@@ -5,13 +5,17 @@
 //!
 //! - `solve-6-4`: the values of Kalah with six pits of four seeds, which takes minutes and [`BIG_TABLE_MIB`] of memory;
 //! - `analysis`: what the analysis of a random game costs, ply by ply from the last one, as the server analyses games;
-//! - `tournament [games] [variant] [level=N]`: each level, or this one alone, against the one below, 200 games each by
-//!   default.
+//! - `tournament [games] [variant] [level=N] [from=N]`: each level, or this one alone, against the one below, 200 games each by
+//!   default, or those after the first so many. The score so far is printed now and then.
 
 use std::{
     env, fmt,
     num::NonZero,
-    sync::atomic::{AtomicU32, Ordering},
+    ops::Range,
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -57,6 +61,9 @@ const QUIET_PLIES: usize = 900;
 /// How many games two levels play by default.
 const GAMES: u32 = 200;
 
+/// The score so far is printed after so many games.
+const SCORES_EACH: u32 = 10;
+
 /// The table of a level.
 const LEVEL_TABLE_MIB: usize = 16;
 
@@ -90,13 +97,16 @@ fn main() {
             let games = rest.iter().find_map(|word| word.parse().ok()).unwrap_or(GAMES);
             let wanted: Vec<Variant> = rest.iter().filter_map(|word| word.parse().ok()).collect();
             let levels: Vec<u8> = rest.iter().filter_map(|word| word.strip_prefix("level=")?.parse().ok()).collect();
+            let from = rest.iter().find_map(|word| word.strip_prefix("from=")?.parse().ok()).unwrap_or(0);
             for variant in Variant::ALL {
                 if wanted.is_empty() || wanted.contains(&variant) {
-                    tournament(variant, games, &levels);
+                    tournament(variant, from..games, &levels);
                 }
             }
         }
-        _ => println!("after `--`: nothing, `solve-6-4`, `analysis`, or `tournament [games] [variant] [level=N]`"),
+        _ => println!(
+            "after `--`: nothing, `solve-6-4`, `analysis`, or `tournament [games] [variant] [level=N] [from=N]`"
+        ),
     }
 }
 
@@ -196,11 +206,11 @@ fn analyse(variant: Variant) {
 }
 
 /// Each level against the one below.
-fn tournament(variant: Variant, games: u32, levels: &[u8]) {
-    println!("{variant}, {games} games a pair:");
+fn tournament(variant: Variant, games: Range<u32>, levels: &[u8]) {
+    println!("{variant}, games {games:?} of each pair:");
     for (lower, higher) in Level::all().zip(Level::all().skip(1)) {
         if levels.is_empty() || levels.contains(&higher.number()) {
-            let (score, time) = timed(|| play_match(variant, higher, lower, games));
+            let (score, time) = timed(|| play_match(variant, higher, lower, games.clone()));
             println!("  {} against {}: {score} ({:.0} s)", higher.number(), lower.number(), time.as_secs_f64());
         }
     }
@@ -217,6 +227,10 @@ struct Score {
 }
 
 impl Score {
+    const fn games(self) -> u32 {
+        self.wins + self.draws + self.losses
+    }
+
     fn and(self, more: Self) -> Self {
         Self {
             wins: self.wins + more.wins,
@@ -230,7 +244,7 @@ impl Score {
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &Self { wins, draws, losses, longest } = self;
-        let games = f64::from(wins + draws + losses);
+        let games = f64::from(self.games());
         let (won, scored) =
             (100.0 * f64::from(wins) / games, 100.0 * (f64::from(wins) + f64::from(draws) / 2.0) / games);
         write!(f, "{wins} won, {draws} drawn, {losses} lost: {won:.0} % won, {scored:.0} % scored")?;
@@ -240,45 +254,52 @@ impl fmt::Display for Score {
 
 /// Plays each of some openings twice, with sides exchanged, on all processors. A game does not depend on its thread,
 /// because each move begins with an empty table.
-fn play_match(variant: Variant, higher: Level, lower: Level, games: u32) -> Score {
-    let next = AtomicU32::new(0);
+fn play_match(variant: Variant, higher: Level, lower: Level, games: Range<u32>) -> Score {
+    let (next, so_far) = (AtomicU32::new(games.start), Mutex::new(Score::default()));
+    let play = || {
+        let mut engine = Engine::new(LEVEL_TABLE_MIB);
+        loop {
+            let game = next.fetch_add(1, Ordering::Relaxed);
+            if game >= games.end {
+                return;
+            }
+            let score = play_game(&mut engine, variant, higher, lower, game);
+            let mut so_far = so_far.lock().expect("no panic holds it");
+            *so_far = so_far.and(score);
+            if so_far.games().is_multiple_of(SCORES_EACH) {
+                println!("    {so_far}");
+            }
+        }
+    };
     thread::scope(|scope| {
-        let play = || {
-            play_games(variant, higher, lower, || {
-                Some(next.fetch_add(1, Ordering::Relaxed)).filter(|game| *game < games)
-            })
-        };
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let players: Vec<_> = (0..cores).map(|_| scope.spawn(play)).collect();
-        let scores = players.into_iter().map(|player| player.join().expect("a game can be played"));
-        scores.fold(Score::default(), Score::and)
-    })
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(play);
+        }
+    });
+    so_far.into_inner().expect("no panic holds it")
 }
 
-fn play_games(variant: Variant, higher: Level, lower: Level, next: impl Fn() -> Option<u32>) -> Score {
+fn play_game(engine: &mut Engine, variant: Variant, higher: Level, lower: Level, game: u32) -> Score {
     let mut score = Score::default();
-    let mut engine = Engine::new(LEVEL_TABLE_MIB);
-    while let Some(game) = next() {
-        let mut random = Random(u64::from(game / 2) + 1);
-        let mut position = opening(variant, "standard", "");
-        for _ in 0..OPENING_PLIES {
-            let moves = position.legal_moves();
-            position.play_unchecked(moves[random.draw(moves.len())]);
-        }
-        let side = if game.is_multiple_of(2) { Side::South } else { Side::North };
-        for ply in 0..PLIES_MAX {
-            let level = if position.turn() == side { higher } else { lower };
-            let seed = u64::from(game) << 32 | u64::from(ply);
-            let (chosen, time) = timed(|| engine.choose(&position, level, seed, &GO_ON));
-            score.longest = score.longest.max(time);
-            let Some(m) = chosen else { break };
-            position.play_unchecked(m);
-        }
-        match position.outcome().and_then(|outcome| outcome.winner) {
-            None => score.draws += 1,
-            Some(winner) if winner == side => score.wins += 1,
-            Some(_) => score.losses += 1,
-        }
+    let mut random = Random(u64::from(game / 2) + 1);
+    let mut position = opening(variant, "standard", "");
+    for _ in 0..OPENING_PLIES {
+        let moves = position.legal_moves();
+        position.play_unchecked(moves[random.draw(moves.len())]);
+    }
+    let side = if game.is_multiple_of(2) { Side::South } else { Side::North };
+    for ply in 0..PLIES_MAX {
+        let level = if position.turn() == side { higher } else { lower };
+        let seed = u64::from(game) << 32 | u64::from(ply);
+        let (chosen, time) = timed(|| engine.choose(&position, level, seed, &GO_ON));
+        score.longest = score.longest.max(time);
+        let Some(m) = chosen else { break };
+        position.play_unchecked(m);
+    }
+    match position.outcome().and_then(|outcome| outcome.winner) {
+        None => score.draws += 1,
+        Some(winner) if winner == side => score.wins += 1,
+        Some(_) => score.losses += 1,
     }
     score
 }
