@@ -8,16 +8,30 @@ use std::{
 use mancala_server::metrics::Metrics;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, ConnectOptions};
+use sqlx::{AssertSqlSafe, ConnectOptions, postgres::PgConnectOptions};
 
 use crate::support::{
     app::{Setup, TestApp},
     calls::Guest,
     cluster::{Cluster, superuser_of},
+    detour::Detour,
     games::{finished_with_rematch, some_move},
     scrape::count,
     standby::Standby,
 };
+
+/// A cluster that has standbys, and a server on it without them.
+async fn primary(name: &str) -> (Cluster, TestApp) {
+    let cluster = Cluster::start(name);
+    let app = TestApp::start_on(&cluster, Setup::default()).await;
+    // The clusters of tests lose the last changes in a crash, but a standby has to get them.
+    let database = app.options.get_database().expect("a name").to_owned();
+    let mut superuser = superuser_of(&app.options).connect().await.expect("PostgreSQL runs");
+    let durable = format!("alter database {database} set synchronous_commit = on");
+    sqlx::raw_sql(AssertSqlSafe(durable)).execute(&mut superuser).await.expect("the setting is changed");
+    (cluster, app)
+}
+
 /// A server whose reads a standby answers, on a cluster of its own.
 struct Beside {
     app: TestApp,
@@ -29,15 +43,15 @@ struct Beside {
 
 impl Beside {
     async fn start(name: &str) -> Self {
-        let cluster = Cluster::start(name);
-        let mut app = TestApp::start_on(&cluster, Setup::default()).await;
-        // The clusters of tests lose the last changes in a crash, but a standby has to get them.
-        let database = app.options.get_database().expect("a name").to_owned();
-        let mut superuser = superuser_of(&app.options).connect().await.expect("PostgreSQL runs");
-        let durable = format!("alter database {database} set synchronous_commit = on");
-        sqlx::raw_sql(AssertSqlSafe(durable)).execute(&mut superuser).await.expect("the setting is changed");
+        let (cluster, app) = primary(name).await;
         let standby = Standby::of(&app.options, name).await;
-        let setup = Setup { standby: Some(standby.options().into()), ..Setup::default() };
+        let options = standby.options();
+        Self::with(cluster, app, standby, &options)
+    }
+
+    /// With a standby that is reached by these options.
+    fn with(cluster: Cluster, mut app: TestApp, standby: Standby, options: &PgConnectOptions) -> Self {
+        let setup = Setup { standby: Some(options.clone().into()), ..Setup::default() };
         let (address, metrics) = app.second_server_with(&setup);
         app.address = address;
         Self { app, standby, metrics, _cluster: cluster }
@@ -160,4 +174,72 @@ async fn a_standby_that_freezes_keeps_no_client_waiting() {
         assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     }
     assert!(beside.reads("primary") > before);
+}
+
+#[actix_web::test]
+async fn of_two_standbys_behind_one_address_the_other_never_answers() {
+    let (cluster, app) = primary("standby-two").await;
+    let (standby, other) =
+        (Standby::of(&app.options, "standby-one").await, Standby::of(&app.options, "standby-other").await);
+    let detour = Detour::to(&standby.options());
+    let options = detour.options(&app.options);
+    let beside = Beside::with(cluster, app, standby, &options);
+    let ana = beside.app.guest("Ana").await;
+    beside.until_the_standby_answers().await;
+    // What compares positions stays at the first one. Reads are led to the other, which is late.
+    other.execute("select pg_wal_replay_pause()").await;
+    detour.turn_to(&other.options());
+    assert!(beside.standby.end_readers().await > 0);
+    let terms = json!({"variant": "kalah", "opponent": {"type": "self"}, "visibility": "public"});
+    let mut present = beside.app.created(&ana, &terms).await;
+    let id = present["id"].as_str().expect("an id").to_owned();
+    let begun = Instant::now();
+    // Longer than the second for which a standby that failed is left alone.
+    for ply in 1.. {
+        present = beside.app.played(&id, &ana, ply, some_move(&present)).await;
+        let own = beside.read("/v1/games?player=me", &ana).await;
+        assert_eq!(own["items"][0]["ply"], ply, "{own}");
+        if begun.elapsed() > Duration::from_secs(4) || present["status"] != "active" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert!(beside.reads("primary") > 0, "{}", beside.metrics.text());
+}
+
+#[actix_web::test]
+async fn the_standby_of_a_primary_that_was_set_back_never_answers() {
+    let (cluster, mut app) = primary("standby-ahead").await;
+    let detour = Detour::to(&app.options);
+    let direct = app.options.clone();
+    app.options = detour.options(&direct);
+    let ana = app.guest("Ana").await;
+    let terms = json!({"variant": "kalah", "opponent": {"type": "self"}, "visibility": "public"});
+    let mut present = app.created(&ana, &terms).await;
+    let id = present["id"].as_str().expect("an id").to_owned();
+    present = app.played(&id, &ana, 1, some_move(&present)).await;
+    let backup = Standby::restored(&direct, "standby-backup").await;
+    let standby = Standby::of(&direct, "standby-ahead").await;
+    let options = standby.options();
+    let beside = Beside::with(cluster, app, standby, &options);
+    present = beside.app.played(&id, &ana, 2, some_move(&present)).await;
+    beside.app.played(&id, &ana, 3, some_move(&present)).await;
+    beside.until_the_standby_answers().await;
+    detour.turn_to(&backup.options());
+    detour.cut();
+    let begun = Instant::now();
+    // While its connections are opened anew, the server is out of service.
+    while beside.app.get(&format!("/v1/games/{id}"), Some(&ana)).await.body["ply"] != 1 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the server does not see that the database was set back");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let (answered, begun) = (beside.reads("standby"), Instant::now());
+    while begun.elapsed() < Duration::from_secs(3) {
+        let own = beside.read("/v1/games?player=me", &ana).await;
+        assert_eq!(own["items"][0]["ply"], 1, "{own}");
+        let history = beside.read(&format!("/v1/games/{id}/moves"), &ana).await;
+        assert_eq!(history["items"].as_array().map(Vec::len), Some(1), "{history}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_eq!(beside.reads("standby"), answered);
 }

@@ -7,6 +7,7 @@ pub mod calls;
 pub mod clock;
 pub mod cluster;
 pub mod database;
+pub mod detour;
 pub mod endpoint;
 pub mod games;
 pub mod job;

@@ -34,6 +34,15 @@ pub struct Standby {
 impl Standby {
     /// Copies the cluster of a database into a folder of this name, and follows its log from there.
     pub async fn of(primary: &PgConnectOptions, name: &str) -> Self {
+        Self::copy(primary, name, &["-R"]).await
+    }
+
+    /// The same, but it follows nothing: as if a backup of this moment had been restored.
+    pub async fn restored(primary: &PgConnectOptions, name: &str) -> Self {
+        Self::copy(primary, name, &[]).await
+    }
+
+    async fn copy(primary: &PgConnectOptions, name: &str, how: &[&str]) -> Self {
         // Its host is the folder of its socket.
         let socket = primary.get_host().to_owned();
         let mut superuser = superuser_of(primary).connect().await.expect("PostgreSQL runs");
@@ -60,7 +69,8 @@ impl Standby {
             .arg(&copy)
             .arg("-h")
             .arg(&socket)
-            .args(["-p", &port, "-U", "postgres", "-R", "-X", "stream", "-c", "fast"]);
+            .args(["-p", &port, "-U", "postgres", "-X", "stream", "-c", "fast"])
+            .args(how);
         assert!(backup.status().expect("pg_basebackup runs").success(), "the cluster is copied");
         let mut postgres = as_owner("postgres");
         postgres.arg("-D").arg(&copy).arg("-k").arg(&folder).args([
@@ -91,17 +101,30 @@ impl Standby {
 
     /// Stops the processes of connections that have read something other than the position of the log; how many.
     pub async fn freeze_readers(&self) -> usize {
-        let mut superuser = superuser_of(&self.options).connect().await.expect("the standby runs");
-        let readers: Vec<i32> = sqlx::query_scalar(
-            "select pid from pg_stat_activity where application_name = 'mancala-server' and query not like '%replay_lsn%'",
-        )
-        .fetch_all(&mut superuser)
-        .await
-        .expect("the statement is right");
+        let readers = self.readers().await;
         for pid in &readers {
             kill(Pid::from_raw(*pid), Signal::SIGSTOP).expect("the process is the standby's");
         }
         readers.len()
+    }
+
+    /// Ends these connections; how many.
+    pub async fn end_readers(&self) -> usize {
+        let readers = self.readers().await;
+        for pid in &readers {
+            self.execute(&format!("select pg_terminate_backend({pid})")).await;
+        }
+        readers.len()
+    }
+
+    async fn readers(&self) -> Vec<i32> {
+        let mut superuser = superuser_of(&self.options).connect().await.expect("the standby runs");
+        sqlx::query_scalar(
+            "select pid from pg_stat_activity where application_name = 'mancala-server' and query not like '%replay_lsn%'",
+        )
+        .fetch_all(&mut superuser)
+        .await
+        .expect("the statement is right")
     }
 
     /// Ends it at once.
