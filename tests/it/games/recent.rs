@@ -107,7 +107,30 @@ impl Table<'_> {
         }
         news
     }
+
+    /// Reads all games as a page of a list in the same way, until all are over. Says how many states of games were news.
+    async fn read_pages(&self, contests: &[Contest], server: usize) -> usize {
+        let (mut known, mut news) = (vec![0; contests.len()], 0);
+        while contests.iter().any(|contest| !contest.over.get()) {
+            let least: Vec<_> = contests.iter().map(|contest| contest.acknowledged.get()).collect();
+            let page = send(self.client.get(format!("{}/v1/games?limit=100", self.servers[server]))).await;
+            let items = page.body["items"].as_array().unwrap_or_else(|| panic!("{page:?}"));
+            for ((contest, least), known) in contests.iter().zip(least).zip(&mut known) {
+                let game = items.iter().find(|item| item["id"] == contest.id.as_str()).expect("it is listed");
+                let (ply, version) = (game["ply"].as_u64().expect("a number"), game["version"].as_u64());
+                contest.is_shown_by(game, u32::try_from(ply).expect("a small number"));
+                let version = version.expect("a number");
+                assert!(version >= least, "{version} was listed after {least} was acknowledged");
+                news += usize::from(version > *known);
+                *known = version;
+            }
+        }
+        news
+    }
 }
+
+/// Readers of the same page at each server, so that some share what is read.
+const PAGE_READERS: usize = 4;
 
 #[actix_web::test]
 async fn moves_through_two_servers_in_turn_are_all_played_and_never_shown_stale() {
@@ -128,9 +151,11 @@ async fn moves_through_two_servers_in_turn_are_all_played_and_never_shown_stale(
     }
     let playing = join_all(contests.iter().enumerate().map(|(n, contest)| table.play(contest, n)));
     let reading = join_all(contests.iter().flat_map(|contest| [0, 1].map(|server| table.read(contest, server))));
-    let (_, news) = join(playing, reading).await;
+    let pages = (0..2 * PAGE_READERS).map(|n| table.read_pages(&contests, n % 2));
+    let (_, (news, listed)) = join(playing, join(reading, join_all(pages))).await;
     // They did see the games go on.
     assert!(news.iter().all(|news| *news > 5), "{news:?}");
+    assert!(listed.iter().all(|news| *news > 5 * contests.len()), "{listed:?}");
 }
 
 #[actix_web::test]
@@ -204,6 +229,45 @@ async fn a_list_shows_what_was_changed_elsewhere_at_once() {
     assert_eq!(app.delete_me(&north).await.status, 204);
     for query in ["", &by_ids] {
         assert!(!game(query).await.expect("it is listed").to_string().contains("\"North\""), "{query}");
+    }
+}
+
+#[actix_web::test]
+async fn a_game_that_cannot_be_read_is_missing_in_lists_alone() {
+    let app = TestApp::start().await;
+    let (first, ..) = app.started(&json!({"visibility": "public"})).await;
+    let (damaged, ..) = app.started(&json!({"visibility": "public"})).await;
+    let (last, ..) = app.started(&json!({"visibility": "public"})).await;
+    let damage = sqlx::query("update game set position = 'garbage' where id = $1::uuid").bind(&damaged);
+    damage.execute(&app.db).await.expect("it is damaged");
+    // This server has cached none of them.
+    let (other, _) = app.second_server_with(&Setup::default());
+    for query in [String::new(), format!("?ids={first},{damaged},{last}")] {
+        let listed = send(Client::new().get(format!("http://{other}/v1/games{query}"))).await;
+        let ids: Vec<_> = listed.body["items"].as_array().expect("a list").iter().map(|game| &game["id"]).collect();
+        assert_eq!(ids, [last.as_str(), first.as_str()], "{query}");
+    }
+    let alone = send(Client::new().get(format!("http://{other}/v1/games/{damaged}"))).await;
+    alone.is_problem(500, "internal");
+}
+
+#[actix_web::test]
+async fn requests_for_one_page_at_the_same_moment_are_answered_by_viewer() {
+    let app = TestApp::start().await;
+    let (id, south, north) = app.started(&json!({"visibility": "public"})).await;
+    let (hidden, ana, _) = app.started(&json!({"visibility": "private"})).await;
+    let (paths, viewers) = (["/v1/games", "/v1/games?player=me"], [Some(&south), Some(&north), Some(&ana), None]);
+    let requests = viewers.into_iter().cycle().take(40).flat_map(|viewer| paths.map(|path| (path, viewer)));
+    let answers = join_all(requests.map(async |(path, viewer)| (path, viewer, app.get(path, viewer).await))).await;
+    for (path, viewer, answer) in answers {
+        if path.ends_with("=me") && viewer.is_none() {
+            answer.is_problem(401, "unauthenticated");
+            continue;
+        }
+        let listed =
+            if path.ends_with("=me") && viewer.is_some_and(|viewer| viewer.id == ana.id) { &hidden } else { &id };
+        let items = answer.body["items"].as_array().expect("a list");
+        assert_eq!(items, &[app.get_game(listed, viewer).await.body], "{path}");
     }
 }
 
