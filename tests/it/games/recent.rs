@@ -257,6 +257,28 @@ async fn a_game_that_cannot_be_read_is_missing_in_lists_alone() {
 }
 
 #[actix_web::test]
+async fn a_created_game_is_listed_at_once_however_many_ask() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let newest = async || app.get("/v1/games?limit=2", None).await.body["items"][0]["id"].clone();
+    let is_over = Cell::new(false);
+    let asking = join_all((0..8).map(async |_| {
+        while !is_over.get() {
+            newest().await;
+        }
+    }));
+    let creating = async {
+        for _ in 0..30 {
+            let created = app.created(&ana, &json!({"variant": "kalah"})).await["id"].clone();
+            let seen = join_all((0..8).map(|_| newest())).await;
+            assert!(seen.iter().all(|seen| *seen == created), "{created} in {seen:?}");
+        }
+        is_over.set(true);
+    };
+    join(asking, creating).await;
+}
+
+#[actix_web::test]
 async fn requests_for_one_page_at_the_same_moment_are_answered_by_viewer() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({"visibility": "public"})).await;
