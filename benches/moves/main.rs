@@ -21,7 +21,8 @@
 //!
 //! Settings of rounds, by environment: their `SECONDS` (3), `ROUNDS` (3; medians are shown), and `SEED` of the random moves (1).
 //! Settings of the load: `CLIENTS`, the numbers of games at once (1,8,32,128), `VARIANTS` (kalah,oware,congkak), `RATE` in moves
-//! a second (4000), `STREAM_RATE` of the part `streams` (1000), and `GAMES`, the active ones of `memory` (100000). `PG_BIN` is the folder of PostgreSQL's programs.
+//! a second (4000), `STREAM_RATE` of the part `streams` (1000), `READERS` of the part `reads` (32) and in `READS` the names of its reads or
+//! how they begin, as in `READS=page,history` (all), and `GAMES`, the active ones of `memory` (100000). `PG_BIN` is the folder of PostgreSQL's programs.
 //!
 //! `STATEMENTS=on` prints which statements take the database's time in the parts `streams` and `webhooks`: PostgreSQL's module
 //! `pg_stat_statements` counts them, which itself takes some time of every statement.

@@ -21,9 +21,6 @@ use crate::{
     server::Server,
 };
 
-/// Connections that read at once.
-const READERS: usize = 32;
-
 /// Plies of the finished game whose history is read, and of the active game.
 const PLIES: usize = 60;
 const PLIES_ACTIVE: usize = 20;
@@ -57,9 +54,13 @@ struct Read {
 }
 
 pub async fn measure(bench: &mut Bench) -> io::Result<()> {
-    heading(&format!("reads: requests a second of {READERS} readers, and what one takes and costs"));
+    heading(&format!("reads: requests a second of {} readers, and what one takes and costs", bench.settings.readers));
     let (server, bare) = (bench.server()?, Bare::start()?);
     let mut reads = prepare(&server, &bare, bench.settings.seed).await?;
+    let wanted = &bench.settings.reads;
+    reads.retain(|read| {
+        wanted.is_empty() || read.name == BARE || wanted.iter().any(|begin| read.name.starts_with(begin))
+    });
     let pids = bench.pids(&[server.pid(), bare.pid()])?;
     // Shorter than a round of moves: there are more reads than variants, and their rates vary less.
     let time = bench.settings.round() / 3;
@@ -160,7 +161,7 @@ impl Read {
     /// Repeats the request for a time, and returns the rate in requests a second.
     async fn measure(&mut self, bench: &mut Bench, pids: &Pids, time: Duration) -> io::Result<f64> {
         let mut connections = vec![];
-        for _ in 0..READERS {
+        for _ in 0..bench.settings.readers {
             connections.push(Connection::open(&self.address).await?);
         }
         let before = Costs::until_now(pids, &mut bench.database).await?;
@@ -205,6 +206,9 @@ impl Read {
         let (wanted, unit, reached) = match self.name {
             GAME => (35_000.0, "/s", &self.rates),
             HISTORY => (60_000.0, "/s", &self.rates),
+            POSITION => (40_000.0, "/s", &self.rates),
+            PAGE => (8_000.0, "/s", &self.rates),
+            EXPLORER => (25_000.0, "/s", &self.rates),
             UNCHANGED => (0.5, " × bare", &self.ratios),
             _ => return,
         };

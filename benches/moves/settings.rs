@@ -21,6 +21,10 @@ pub struct Settings {
     /// The rate while streams are followed.
     pub stream_rate: u32,
     pub games: usize,
+    /// Connections that read at once.
+    pub readers: usize,
+    /// Only reads whose names begin with one of these; all if there are none.
+    pub reads: Vec<String>,
     pub seed: u64,
     pub disk: Disk,
     /// Whether PostgreSQL counts the time of each statement.
@@ -39,6 +43,8 @@ impl Settings {
             rate: parse("RATE", 4000)?,
             stream_rate: parse("STREAM_RATE", 1000)?,
             games,
+            readers: parse("READERS", 32)?,
+            reads: parse_list("READS", &[])?,
             seed: parse("SEED", 1)?,
             disk,
             statements: counts_statements(),

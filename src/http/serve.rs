@@ -38,8 +38,8 @@ use super::{
     routes,
     state::{
         AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, networks::Networks, passwords::Passwords,
-        readiness::Readiness, readings::Readings, recent::RecentGames, sign_ins::SignIns, tokens::Tokens,
-        uploads::Uploads,
+        readiness::Readiness, readings::Readings, recent::RecentGames, shared_reads::SharedReads, sign_ins::SignIns,
+        tokens::Tokens, uploads::Uploads,
     },
 };
 use crate::{
@@ -367,6 +367,8 @@ impl Shared {
             heavy: self.heavy.clone(),
             hub: self.hub.clone(),
             readings: self.readings.clone(),
+            pages: SharedReads::default(),
+            explored: SharedReads::default(),
             read_permits: Semaphore::new(read_permits),
             seeks: self.seeks.clone(),
             metrics: self.metrics.clone(),

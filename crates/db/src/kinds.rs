@@ -1,7 +1,7 @@
 //! Kinds of clocks and opponents that filters distinguish, as the words of columns.
 
 /// A kind of clock.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ClockKind {
     /// No clock.
     Unlimited,
@@ -22,7 +22,7 @@ impl ClockKind {
 }
 
 /// A kind of opponent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OpponentKind {
     /// Anyone may join.
     Open,

@@ -215,8 +215,8 @@ pub(super) const fn begins_rematch(action: Action<'_>) -> bool {
 }
 
 async fn read(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
-    let read_at = now();
-    Ok(games::find_whole(&state.db, id).await?.map(|seated| Remembered::whole(seated, read_at)))
+    let read = state.recent.begin_read();
+    Ok(games::find_whole(&state.db, id).await?.map(|seated| Remembered::whole(seated, read)))
 }
 
 /// Executes an action and answers with the game.

@@ -11,7 +11,7 @@ use crate::{
     clock::now,
     db::{
         DbError,
-        games::{self, lookups},
+        games::{self, SeatedGame, lookups},
     },
     domain::{Game, GameId, Opponent, PlayerId, Refusal, Status, Visibility},
     http::{
@@ -22,6 +22,7 @@ use crate::{
         state::{AppState, recent::Remembered},
     },
     metrics::CacheLookup,
+    repeats,
 };
 
 /// How long a reader waits for a permit. After that it reads without one: what holds the permits will not end by waiting.
@@ -100,8 +101,8 @@ pub(crate) async fn with_read_permit<T>(state: &AppState, work: impl Future<Outp
     work.await
 }
 
-/// The games with these ids as a database has them now, in this order. What is cached and confirmed is not read again. Deleted games are
-/// left out.
+/// The games with these ids as a database has them now, in this order. What is cached and confirmed is not read again. Deleted games, and those
+/// that cannot be read, are left out.
 pub(crate) async fn find_listed(
     state: &AppState,
     db: &PgPool,
@@ -117,17 +118,30 @@ pub(crate) async fn find_listed(
     state.metrics.games_looked_up(CacheLookup::Hit, found.len());
     state.metrics.games_looked_up(CacheLookup::Miss, unknown.len());
     if !unknown.is_empty() {
-        let read_at = now();
-        for seated in games::find_all(db, &unknown).await? {
-            let read = Remembered::looked_at(seated, read_at);
-            keep_if_whole(state, &read);
-            found.insert(read.seated.game.id(), read);
+        let read = state.recent.begin_read();
+        for (id, seated) in games::find_each(db, &unknown).await? {
+            let Some(seated) = unless_damaged(id, seated) else { continue };
+            let game = Remembered::looked_at(seated, read);
+            keep_if_whole(state, &game);
+            found.insert(game.seated.game.id(), game);
         }
         for deleted in unknown.iter().filter(|id| !found.contains_key(id)) {
             state.recent.remove(*deleted);
         }
     }
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+}
+
+/// A game of several, unless its row is damaged. Then the log says so, and the others are shown without it.
+fn unless_damaged(id: GameId, found: Result<SeatedGame, DbError>) -> Option<SeatedGame> {
+    let error = match found {
+        Ok(seated) => return Some(seated),
+        Err(error) => error,
+    };
+    if let Some(line) = repeats::admit("games that lists lack", &error.to_string()) {
+        tracing::error!(left_out = line.left_out, game.id = %id.0, "a list lacks a game that cannot be read: {error}");
+    }
+    None
 }
 
 /// Caches a game that was read for display. A command needs the history of a running game, so none is cached without it; nor is one whose last
@@ -155,8 +169,8 @@ pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Reme
         }
     }
     state.metrics.game_looked_up(CacheLookup::Miss);
-    let read_at = now();
-    let found = games::find(&state.db, id).await?.map(|seated| Remembered::looked_at(seated, read_at));
+    let read = state.recent.begin_read();
+    let found = games::find(&state.db, id).await?.map(|seated| Remembered::looked_at(seated, read));
     if found.is_none() {
         // Another process has deleted it.
         state.recent.remove(id);

@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::{
     change::change,
     find::find_listed,
-    list::{GamePage, answer, games_of_page, page_key},
+    page::{GamePage, answer, games_of_page, page_key},
 };
 use crate::{
     db::lists::invitations::{self, Direction},
@@ -18,7 +18,7 @@ use crate::{
             conditional::IfMatch,
             extract::{GamePath, NoQuery, Nothing, OptionalBody, Query},
         },
-        state::{AppState, tokens::Caller},
+        state::{AppState, shared_answers::Page, tokens::Caller},
         view::game::GameView,
     },
 };
@@ -53,11 +53,11 @@ pub async fn list_invitations(
     let app = &state;
     let read = |db| async move {
         let listed = invitations::list(&db, caller.player, direction, after, limit).await?;
-        Ok((find_listed(app, &db, &listed.ids()).await?, listed.next))
+        Ok(Page { games: find_listed(app, &db, &listed.ids()).await?, next: listed.next })
     };
-    let (games, next) = state.reads.run(read).await?;
+    let page = state.reads.run(read).await?;
     let seal = |key: &str| state.cursors.seal(key, &list);
-    Ok(answer("/v1/me/invitations", &request, &games, next, Some(caller.player), seal))
+    Ok(answer("/v1/me/invitations", &request, &page, Some(caller.player), seal))
 }
 
 /// Decline an invitation

@@ -1,48 +1,40 @@
 //! Lists of games, in pages: checks the filters of a query, and binds cursors to them.
 
-use std::sync::Arc;
-
-use actix_web::{HttpRequest, HttpResponse, get, http::header::ContentType, web::Data};
+use actix_web::{HttpRequest, HttpResponse, get, web::Data};
 use serde::{Deserialize, Deserializer, de::IntoDeserializer};
 use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::find::find_listed;
+use super::{
+    find::find_listed,
+    page::{self, GAMES_PER_CALL, GamePage, answer, games_of_page, page_key},
+};
 use crate::{
     db::{
         kinds::{ClockKind, OpponentKind},
-        lists::{self, Ended, Filter, Of, Order, PageKey, Statuses, Whose},
+        lists::{Ended, Filter, Of, Order, Statuses, Whose},
     },
     domain::{GameId, PlayerId, PositionKey, Reason, Status, Visibility},
     http::{
-        answer::{
-            code::Code,
-            cursor::Cursors,
-            headers::{NOT_KEPT, VARIES},
-            page::{next_link, page_size},
-            problem::Problem,
-        },
+        answer::{code::Code, page::page_size, problem::Problem},
         layers::limits,
         request::{auth::Reader, extract::read_query},
-        state::{AppState, recent::Remembered},
+        state::{
+            AppState,
+            shared_answers::{Page, Wanted},
+        },
         variants::{
             catalog::{STANDARD, chosen_variant, written_options},
             line,
         },
-        view::{
-            game::{GameView, StatusWord, VisibilityWord},
-            wire::ALWAYS_JSON,
-        },
+        view::game::{StatusWord, VisibilityWord},
     },
     rules::{AnyOptions, Side, Variant},
 };
 
 /// The largest number of plies that a query may name: more than any game has.
 const PLIES_MAX: u32 = 1_000_000;
-
-/// Games that cost as much of the rate limit as one call.
-const GAMES_PER_CALL: u32 = 20;
 
 /// List games
 ///
@@ -69,14 +61,8 @@ pub async fn list_games(state: Data<AppState>, reader: Reader, request: HttpRequ
     // A cursor is bound to the order, the filters and the caller.
     let list = format!("games {:?} {filter:?}", query.sort);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
-    let wanted = &filter;
-    let app = &state;
-    let read = |db| async move {
-        let listed = lists::list(&db, wanted, after, limit).await?;
-        Ok((find_listed(app, &db, &listed.ids()).await?, listed.next))
-    };
-    let (games, next) = state.reads.run(read).await?;
-    Ok(answer("/v1/games", &request, &games, next, reader.0, |key| state.cursors.seal(key, &list)))
+    let page = page::read(&state, &Wanted { filter: filter.of_any_viewer(), after, limit }).await?;
+    Ok(answer("/v1/games", &request, &page, reader.0, |key| state.cursors.seal(key, &list)))
 }
 
 /// The games with these ids that the caller may see, newest first, as one page.
@@ -98,49 +84,7 @@ async fn list_by_ids(
     let ids = &ids;
     let mut games = state.reads.run(|db| async move { find_listed(state, &db, ids).await }).await?;
     games.retain(|known| known.seated.game.is_visible_to(viewer));
-    Ok(answer("/v1/games", request, &games, None, viewer, str::to_owned))
-}
-
-/// The number of games that a page may have. It is charged: a long page costs as much as several short ones.
-pub(crate) fn games_of_page(request: &HttpRequest, limit: Option<u32>) -> Result<u32, Problem> {
-    let limit = page_size(limit)?;
-    limits::count_more(request, (limit - 1) / GAMES_PER_CALL)?;
-    Ok(limit)
-}
-
-/// The response with a page, and the link to the next one.
-pub(crate) fn answer(
-    path: &str,
-    request: &HttpRequest,
-    games: &[Arc<Remembered>],
-    next: Option<PageKey>,
-    viewer: Option<PlayerId>,
-    seal: impl FnOnce(&str) -> String,
-) -> HttpResponse {
-    let next_cursor = next.map(|key| seal(&cursor_text(key)));
-    let mut response = HttpResponse::Ok();
-    if let Some(cursor) = &next_cursor {
-        response.insert_header(next_link(path, request.query_string(), cursor));
-    }
-    let items: Vec<_> = games.iter().map(|known| known.shown(viewer).json).collect();
-    let cursor = serde_json::to_string(&next_cursor).expect(ALWAYS_JSON);
-    let json = [br#"{"items":["#, &items.join(&b","[..])[..], br#"],"next_cursor":"#, cursor.as_bytes(), b"}"].concat();
-    response.insert_header(NOT_KEPT).insert_header(VARIES).content_type(ContentType::json()).body(json)
-}
-
-/// The key in a cursor, after which the page begins.
-pub(crate) fn page_key(cursors: &Cursors, cursor: &str, list: &str) -> Result<PageKey, Problem> {
-    let key = cursors.open(cursor, list).and_then(|text| {
-        let (at, id) = text.split_once(' ')?;
-        let at = OffsetDateTime::from_unix_timestamp_nanos(at.parse::<i128>().ok()?.checked_mul(1000)?).ok()?;
-        Some(PageKey { at, id: GameId(Uuid::try_parse(id).ok()?) })
-    });
-    key.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list with these filters"))
-}
-
-/// A key as a cursor holds it: in microseconds, the precision of PostgreSQL's timestamps.
-pub(crate) fn cursor_text(key: PageKey) -> String {
-    format!("{} {}", key.at.unix_timestamp_nanos() / 1000, key.id.0)
+    Ok(answer("/v1/games", request, &Page { games, next: None }, viewer, str::to_owned))
 }
 
 /// Ids of games in one request: as many as a page has games.
@@ -541,15 +485,4 @@ fn moment(name: &str, value: Option<&str>) -> Result<Option<OffsetDateTime>, Pro
         let detail = "a moment is RFC 3339, as in 2026-11-21T20:15:00.000Z; a `+` in a query is written %2B";
         Problem::invalid_as("wrong_format", name, detail)
     })
-}
-
-/// A page of games.
-// Only the schema: `answer` joins the JSON of cached games.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "it describes the answer")]
-pub struct GamePage {
-    items: Vec<GameView>,
-    /// What `cursor` must be to get the next page; null on the last.
-    #[schema(required = true)]
-    next_cursor: Option<String>,
 }

@@ -10,6 +10,7 @@ pub(crate) mod list;
 pub(crate) mod moves;
 mod new_game;
 pub(crate) mod offers;
+pub(crate) mod page;
 pub(crate) mod positions;
 pub(crate) mod seek;
 pub(crate) mod settle;

@@ -88,7 +88,7 @@ pub async fn play_move(
             let (seated, earlier) = after_moves(&before.seated, game, &events, effects)?;
             let played = seated.last_ply.as_ref().map(MoveJson::of);
             let played = played.ok_or_else(|| Problem::internal("a stored move has no ply"))?;
-            let after = Remembered::after_move(seated, before.read_at, played.clone());
+            let after = Remembered::after_move(seated, before.read, played.clone());
             state.recent.keep(&after);
             let variant = after.seated.game.terms().options.variant().word();
             (0..=earlier.len()).for_each(|_| state.metrics.move_played(variant));

@@ -25,7 +25,10 @@ use crate::{
     domain::{PlayerId, Ply},
     http::{
         answer::{cursor::Cursors, headers::NOT_KEPT, problem::Problem},
-        games::list::{ListGames, cursor_text, page_key},
+        games::{
+            list::ListGames,
+            page::{cursor_text, page_key},
+        },
         layers::limits::HeavyBudget,
         request::{accept::prefers_text, auth::Reader, extract::read_query},
         state::{

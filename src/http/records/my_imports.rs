@@ -20,7 +20,7 @@ use crate::{
         },
         games::{
             find::find_visible,
-            list::{cursor_text, games_of_page, page_key},
+            page::{cursor_text, games_of_page, page_key},
         },
         request::{
             extract::{GamePath, NoQuery, Query},

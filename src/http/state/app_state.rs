@@ -7,8 +7,17 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    heavy::Heavy, networks::Networks, passwords::Passwords, readiness::Readiness, readings::Readings,
-    recent::RecentGames, sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
+    heavy::Heavy,
+    networks::Networks,
+    passwords::Passwords,
+    readiness::Readiness,
+    readings::Readings,
+    recent::RecentGames,
+    shared_answers::{Explored, Page, Wanted},
+    shared_reads::SharedReads,
+    sign_ins::SignIns,
+    tokens::Tokens,
+    uploads::Uploads,
 };
 use crate::{
     db::{Lookups, Reads, Writers, records::usage::ImportTotal},
@@ -17,6 +26,7 @@ use crate::{
     live::Hub,
     metrics::{Connections, Metrics},
     outage::Outage,
+    rules::AnyPosition,
     webhook::Reach,
 };
 
@@ -40,6 +50,9 @@ pub(crate) struct AppState {
     pub(crate) hub: Arc<Hub>,
     /// Reads in progress that several streams share.
     pub(crate) readings: Arc<Readings>,
+    /// Pages of games, and answers of the explorer, that several requests of this worker want at the same moment.
+    pub(crate) pages: SharedReads<Wanted, Arc<Page>>,
+    pub(crate) explored: SharedReads<(AnyPosition, bool), Explored>,
     /// Permits for reads of requests that wait or were just woken, which may be many at once. They leave half of the connections
     /// to other requests, and keep reads from timing out in the pool's queue.
     pub(crate) read_permits: Semaphore,

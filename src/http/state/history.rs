@@ -1,5 +1,9 @@
 //! The whole history of a finished game, cached as JSON.
 
+use std::ops::Range;
+
+use actix_web::web::Bytes;
+
 use crate::{
     domain::Ply,
     http::view::{moves::MoveView, wire::ALWAYS_JSON},
@@ -8,10 +12,15 @@ use crate::{
 /// The longest history that is cached. Longer ones are rare, and are read page by page.
 pub(crate) const PLIES_CACHED_MAX: u32 = 300;
 
+/// What stands in a `MovePage` before its plies, and behind them if no page follows.
+const BEGIN: &[u8] = br#"{"items":["#;
+const END: &[u8] = br#"],"next_cursor":null}"#;
+
 /// Plies of a game as JSON.
 #[derive(Debug)]
 pub struct History {
-    json: Vec<u8>,
+    /// The `MovePage` that has all of them: most answers are this one, which is not copied for them.
+    json: Bytes,
     /// The offset at which each ply ends.
     ends: Vec<usize>,
     /// The position after each ply, in text notation, if they are kept.
@@ -20,24 +29,26 @@ pub struct History {
 
 /// Some plies of a history.
 pub(crate) struct Page<'a> {
-    /// Their JSON, with commas in between.
-    items: &'a [u8],
+    history: &'a History,
+    /// Where their JSON is, with commas in between.
+    items: Range<usize>,
     /// Whether more plies follow.
     pub(crate) more: bool,
 }
 
 impl History {
     pub(crate) fn of(plies: &[Ply], view: fn(&Ply) -> MoveView) -> Self {
-        let mut history = Self { json: vec![], ends: Vec::with_capacity(plies.len()), positions: vec![] };
+        let (mut json, mut ends) = (BEGIN.to_vec(), Vec::with_capacity(plies.len()));
         for ply in plies {
-            if !history.ends.is_empty() {
-                history.json.push(b',');
+            if !ends.is_empty() {
+                json.push(b',');
             }
-            serde_json::to_writer(&mut history.json, &view(ply)).expect(ALWAYS_JSON);
-            history.ends.push(history.json.len());
+            serde_json::to_writer(&mut json, &view(ply)).expect(ALWAYS_JSON);
+            ends.push(json.len());
         }
-        history.json.shrink_to_fit();
-        history
+        json.extend_from_slice(END);
+        json.shrink_to_fit();
+        Self { json: json.into(), ends, positions: vec![] }
     }
 
     /// The same with the positions as text.
@@ -55,10 +66,16 @@ impl History {
     pub(crate) fn page(&self, skipped: u32, limit: u32) -> Page<'_> {
         let at = |count: u32| usize::try_from(count).unwrap_or(usize::MAX).min(self.ends.len());
         let (begin, end) = (at(skipped), at(skipped.saturating_add(limit)));
+        let of_all = self.items();
         // A comma stands between two plies.
-        let begins = begin.checked_sub(1).map_or(0, |before| (self.ends[before] + 1).min(self.json.len()));
-        let ends = end.checked_sub(1).map_or(0, |last| self.ends[last]);
-        Page { items: &self.json[begins.min(ends)..ends], more: end < self.ends.len() }
+        let begins = begin.checked_sub(1).map_or(of_all.start, |before| (self.ends[before] + 1).min(of_all.end));
+        let ends = end.checked_sub(1).map_or(of_all.start, |last| self.ends[last]);
+        Page { history: self, items: begins.min(ends)..ends, more: end < self.ends.len() }
+    }
+
+    /// Where all plies are.
+    fn items(&self) -> Range<usize> {
+        BEGIN.len()..self.json.len() - END.len()
     }
 
     /// Its size in memory, in bytes.
@@ -70,8 +87,12 @@ impl History {
 
 impl Page<'_> {
     /// The JSON of a `MovePage`.
-    pub(crate) fn json(&self, next_cursor: Option<&str>) -> Vec<u8> {
+    pub(crate) fn json(&self, next_cursor: Option<&str>) -> Bytes {
+        let Self { history, items, .. } = self;
+        if next_cursor.is_none() && *items == history.items() {
+            return history.json.clone();
+        }
         let cursor = serde_json::to_string(&next_cursor).expect(ALWAYS_JSON);
-        [br#"{"items":["#, self.items, br#"],"next_cursor":"#, cursor.as_bytes(), b"}"].concat()
+        [BEGIN, &history.json[items.clone()], br#"],"next_cursor":"#, cursor.as_bytes(), b"}"].concat().into()
     }
 }

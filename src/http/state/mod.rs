@@ -11,6 +11,8 @@ pub(crate) mod permits;
 pub(crate) mod readiness;
 pub(crate) mod readings;
 pub(crate) mod recent;
+pub(crate) mod shared_answers;
+pub(crate) mod shared_reads;
 pub(crate) mod sign_ins;
 mod signatures;
 pub(crate) mod tokens;

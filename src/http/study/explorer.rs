@@ -13,7 +13,10 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::{
-    db::study::explorer::{self, MoveStats, Origin, PositionStats},
+    db::{
+        DbError,
+        study::explorer::{self, MoveStats, Origin, PositionStats},
+    },
     domain::PositionKey,
     http::{
         answer::{
@@ -22,7 +25,7 @@ use crate::{
         },
         layers::limits,
         request::{auth::Reader, conditional::IfNoneMatch, extract::Query},
-        state::AppState,
+        state::{AppState, shared_answers::Explored},
         variants::{
             catalog::{chosen_variant, standard, written_options},
             line,
@@ -71,18 +74,26 @@ pub async fn get_explorer(
     let variant = chosen_variant("?variant", &variant)?;
     let options = written_options(variant, &preset, options.as_deref().unwrap_or_default())?;
     let position = line::start(&options, position.as_deref(), "?position")?;
-    let key = PositionKey::from(&position);
-    let origin = if imported { Origin::Imported } else { Origin::Here };
-    let stats = state.reads.run(|db| async move { explorer::find(&db, key, origin).await }).await?;
+    let explored = read(&state, position, imported).await?;
     // What few games did there is read from their logs, which may be long.
-    limits::count_more(&request, stats.plies_read / PLIES_PER_CALL)?;
-    let explored = ExploredPosition::of(&position, key, &stats);
-    let body = serde_json::to_string(&explored).expect(ALWAYS_JSON);
-    let etag = digest_tag(&body);
+    limits::count_more(&request, explored.plies_read / PLIES_PER_CALL)?;
+    let Explored { etag, json, .. } = explored;
     let has = if_none_match.has(&etag);
     let mut response = if has { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::ETAG, etag)).insert_header(KEPT_FOR_A_MINUTE);
-    Ok(if has { response.finish() } else { response.content_type(ContentType::json()).body(body) })
+    Ok(if has { response.finish() } else { response.content_type(ContentType::json()).body(json) })
+}
+
+/// Reads what games did in a position, or shares the read of other requests for it.
+async fn read(state: &AppState, position: AnyPosition, imported: bool) -> Result<Explored, DbError> {
+    let origin = if imported { Origin::Imported } else { Origin::Here };
+    let explored = async || {
+        let key = PositionKey::from(&position);
+        let stats = state.reads.run(|db| async move { explorer::find(&db, key, origin).await }).await?;
+        let json = serde_json::to_vec(&ExploredPosition::of(&position, key, &stats)).expect(ALWAYS_JSON);
+        Ok(Explored { etag: digest_tag(&json), json: json.into(), plies_read: stats.plies_read })
+    };
+    state.explored.run((position.clone(), imported), explored).await
 }
 
 /// Which position to explore.

@@ -416,11 +416,23 @@ impl ShownGame {
     /// The view of everyone, with the fields that only one viewer sees.
     pub fn with_me(&self, me: &MeView) -> Self {
         let me = serde_json::to_vec(me).expect(ALWAYS_JSON);
-        let open = self.json.strip_suffix(b"}").expect("a game is a JSON object");
-        let json = [open, br#","me":"#, &me, b"}"].concat();
+        let json = [self.open(), ME, &me, b"}"].concat();
         let mut hasher = DefaultHasher::new();
         (self.digest, me).hash(&mut hasher);
         Self::tagged(self.version, json.into(), hasher.finish())
+    }
+
+    /// Appends the same JSON.
+    pub fn write_with_me(&self, me: &MeView, json: &mut Vec<u8>) {
+        json.extend_from_slice(self.open());
+        json.extend_from_slice(ME);
+        serde_json::to_writer(&mut *json, me).expect(ALWAYS_JSON);
+        json.push(b'}');
+    }
+
+    /// The JSON without its closing brace.
+    fn open(&self) -> &[u8] {
+        self.json.strip_suffix(b"}").expect("a game is a JSON object")
     }
 
     /// The JSON without the effects of the last move, in two parts. An answer to a move has them beside the game.
@@ -443,6 +455,9 @@ impl ShownGame {
         }
     }
 }
+
+/// How the fields of one viewer begin, after those of everyone.
+const ME: &[u8] = br#","me":"#;
 
 /// How the effects of a move begin in JSON.
 const EFFECTS: &str = r#""effects":["#;

@@ -107,7 +107,30 @@ impl Table<'_> {
         }
         news
     }
+
+    /// Reads all games as a page of a list in the same way, until all are over. Says how many states of games were news.
+    async fn read_pages(&self, contests: &[Contest], server: usize) -> usize {
+        let (mut known, mut news) = (vec![0; contests.len()], 0);
+        while contests.iter().any(|contest| !contest.over.get()) {
+            let least: Vec<_> = contests.iter().map(|contest| contest.acknowledged.get()).collect();
+            let page = send(self.client.get(format!("{}/v1/games?limit=100", self.servers[server]))).await;
+            let items = page.body["items"].as_array().unwrap_or_else(|| panic!("{page:?}"));
+            for ((contest, least), known) in contests.iter().zip(least).zip(&mut known) {
+                let game = items.iter().find(|item| item["id"] == contest.id.as_str()).expect("it is listed");
+                let (ply, version) = (game["ply"].as_u64().expect("a number"), game["version"].as_u64());
+                contest.is_shown_by(game, u32::try_from(ply).expect("a small number"));
+                let version = version.expect("a number");
+                assert!(version >= least, "{version} was listed after {least} was acknowledged");
+                news += usize::from(version > *known);
+                *known = version;
+            }
+        }
+        news
+    }
 }
+
+/// Readers of the same page at each server, so that some share what is read.
+const PAGE_READERS: usize = 4;
 
 #[actix_web::test]
 async fn moves_through_two_servers_in_turn_are_all_played_and_never_shown_stale() {
@@ -128,9 +151,11 @@ async fn moves_through_two_servers_in_turn_are_all_played_and_never_shown_stale(
     }
     let playing = join_all(contests.iter().enumerate().map(|(n, contest)| table.play(contest, n)));
     let reading = join_all(contests.iter().flat_map(|contest| [0, 1].map(|server| table.read(contest, server))));
-    let (_, news) = join(playing, reading).await;
+    let pages = (0..2 * PAGE_READERS).map(|n| table.read_pages(&contests, n % 2));
+    let (_, (news, listed)) = join(playing, join(reading, join_all(pages))).await;
     // They did see the games go on.
     assert!(news.iter().all(|news| *news > 5), "{news:?}");
+    assert!(listed.iter().all(|news| *news > 5 * contests.len()), "{listed:?}");
 }
 
 #[actix_web::test]
@@ -204,6 +229,84 @@ async fn a_list_shows_what_was_changed_elsewhere_at_once() {
     assert_eq!(app.delete_me(&north).await.status, 204);
     for query in ["", &by_ids] {
         assert!(!game(query).await.expect("it is listed").to_string().contains("\"North\""), "{query}");
+    }
+}
+
+#[actix_web::test]
+async fn a_game_that_cannot_be_read_is_missing_in_lists_alone() {
+    let app = TestApp::start().await;
+    let (first, ..) = app.started(&json!({"visibility": "public"})).await;
+    let (damaged, ..) = app.started(&json!({"visibility": "public"})).await;
+    let (last, ..) = app.started(&json!({"visibility": "public"})).await;
+    let position = app.get_game(&damaged, None).await.string("/position");
+    let set_position = async |text: &str| {
+        let update = sqlx::query("update game set position = $2 where id = $1::uuid").bind(&damaged).bind(text);
+        update.execute(&app.db).await.expect("a position is a text");
+    };
+    set_position("garbage").await;
+    // This server has cached none of them.
+    let (other, _) = app.second_server_with(&Setup::default());
+    for query in [String::new(), format!("?ids={first},{damaged},{last}")] {
+        let listed = send(Client::new().get(format!("http://{other}/v1/games{query}"))).await;
+        let ids: Vec<_> = listed.body["items"].as_array().expect("a list").iter().map(|game| &game["id"]).collect();
+        assert_eq!(ids, [last.as_str(), first.as_str()], "{query}");
+    }
+    let alone = send(Client::new().get(format!("http://{other}/v1/games/{damaged}"))).await;
+    alone.is_problem(500, "internal");
+    set_position(&position).await;
+}
+
+#[actix_web::test]
+async fn a_created_game_is_listed_at_once_however_many_ask() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let newest = async || app.get("/v1/games?limit=2", None).await.body["items"][0]["id"].clone();
+    let is_over = Cell::new(false);
+    let asking = join_all((0..8).map(async |_| {
+        while !is_over.get() {
+            newest().await;
+        }
+    }));
+    let creating = async {
+        for _ in 0..30 {
+            let created = app.created(&ana, &json!({"variant": "kalah"})).await["id"].clone();
+            let seen = join_all((0..8).map(|_| newest())).await;
+            assert!(seen.iter().all(|seen| *seen == created), "{created} in {seen:?}");
+        }
+        is_over.set(true);
+    };
+    join(asking, creating).await;
+}
+
+#[actix_web::test]
+async fn requests_for_one_page_at_the_same_moment_are_answered_by_viewer() {
+    let app = TestApp::start().await;
+    let (id, south, north) = app.started(&json!({"visibility": "public"})).await;
+    let ana = app.guest("Ana").await;
+    let private = json!({"variant": "kalah", "visibility": "private", "opponent": {"type": "self"}});
+    let hidden = app.created(&ana, &private).await["id"].as_str().expect("an id").to_owned();
+    let open = app.created(&ana, &json!({"variant": "kalah"})).await["id"].as_str().expect("an id").to_owned();
+    let lobby = "/v1/games?status=open&opponent_type=open";
+    let of_public = vec![&open, &id];
+    let expected = [
+        ("/v1/games", None, of_public.clone()),
+        ("/v1/games", Some(&south), of_public.clone()),
+        ("/v1/games", Some(&ana), of_public),
+        ("/v1/games?player=me", Some(&north), vec![&id]),
+        ("/v1/games?player=me", Some(&ana), vec![&open, &hidden]),
+        (lobby, None, vec![&open]),
+        (lobby, Some(&south), vec![&open]),
+        (lobby, Some(&ana), vec![]),
+    ];
+    let requests = (0..80).map(|n| &expected[n % expected.len()]);
+    let answers = join_all(requests.map(async |wanted| (wanted, app.get(wanted.0, wanted.1).await))).await;
+    for ((path, viewer, ids), answer) in answers {
+        let items = answer.body["items"].as_array().expect("a list");
+        let mut games = vec![];
+        for id in ids {
+            games.push(app.get_game(id, *viewer).await.body);
+        }
+        assert_eq!(items, &games, "{path}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! The explorer's endpoint: what was played in a position, and the games that came to it.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
+use futures_util::future::{join, join_all};
 use mancala_server::{
     db::study::explorer_index::Explored,
     jobs::{
@@ -272,6 +273,33 @@ async fn games_that_came_to_a_position_are_filtered_paged_and_exported() {
         .map(|line| id(&serde_json::from_str::<Value>(line).expect("a line is JSON")["game"]))
         .collect();
     assert_eq!(exported, ids[..4]);
+}
+
+#[actix_web::test]
+async fn what_was_counted_is_shown_at_once_however_many_ask() {
+    let app = TestApp::start().await;
+    let games = async |query: &str| explored(&app, query).await["games"].as_u64().expect("a number");
+    // One position of every game, and one that no game comes to.
+    let opening = "variant=kalah";
+    let nowhere = format!("{opening}&position={}", encoded("0,0,0,0,0,1/0,0,0,0,0,1 20-26 S - 40 1S"));
+    let is_over = Cell::new(false);
+    let asking = join_all((0..8).map(async |_| {
+        while !is_over.get() {
+            games(opening).await;
+            assert_eq!(games(&nowhere).await, 0);
+        }
+    }));
+    // The first ones are read from their logs, the last ones from rows.
+    let counting = async {
+        for count in 1..=8 {
+            resigned(&app, "A").await;
+            explore(&app).await;
+            let seen = join_all((0..8).map(|_| games(opening))).await;
+            assert_eq!(seen, [count; 8]);
+        }
+        is_over.set(true);
+    };
+    join(asking, counting).await;
 }
 
 #[actix_web::test]

@@ -30,6 +30,13 @@ pub async fn find_all(pool: &PgPool, ids: &[GameId]) -> Result<Vec<SeatedGame>, 
     load(pool, &ids, Histories::Skipped).await
 }
 
+/// The same, each by itself: one that cannot be read fails alone.
+pub async fn find_each(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, Result<SeatedGame, DbError>)>, DbError> {
+    let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
+    let rows = rows(pool, &ids, Histories::Skipped).await?;
+    Ok(rows.into_iter().map(|row| (GameId(row.id), row.into_seated(false))).collect())
+}
+
 /// The versions of games, of those that exist.
 pub async fn versions(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, u32)>, DbError> {
     let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
@@ -53,6 +60,11 @@ pub(crate) async fn load(
     ids: &[Uuid],
     histories: Histories,
 ) -> Result<Vec<SeatedGame>, DbError> {
+    let rows = rows(executor, ids, histories).await?;
+    rows.into_iter().map(|row| row.into_seated(histories == Histories::Loaded)).collect()
+}
+
+async fn rows(executor: impl PgExecutor<'_>, ids: &[Uuid], histories: Histories) -> Result<Vec<GameRow>, DbError> {
     let rows = sqlx::query_as!(
         GameRow,
         r#"
@@ -107,5 +119,5 @@ pub(crate) async fn load(
     .fetch_all(executor)
     .instrument(statement("select game event player"))
     .await?;
-    rows.into_iter().map(|row| row.into_seated(histories == Histories::Loaded)).collect()
+    Ok(rows)
 }

@@ -24,7 +24,7 @@ pub use append::Appended;
 pub(crate) use append_extras::append_to_all;
 pub use append_extras::{AppendExtras, append_with};
 
-pub use find::{find, find_all, find_whole, versions};
+pub use find::{find, find_all, find_each, find_whole, versions};
 pub use game_rows::SeatedGame;
 pub use insert::{Inserted, insert};
 pub use of_player::{count_running, list_seated, list_unfinished};

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::kinds::{ClockKind, OpponentKind};
 
 /// Which games a list shows. Its `Debug` text leaves practice out if it is not asked for: releases before it did not know it.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Filter {
     /// Whose games.
     pub whose: Whose,
@@ -64,7 +64,7 @@ impl fmt::Debug for Filter {
 }
 
 /// The statuses of a list's games. The `Debug` text of one status, and of any, is that of an `Option`.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Statuses {
     /// All of them.
     Any,
@@ -118,7 +118,7 @@ impl fmt::Debug for Statuses {
 }
 
 /// Whose games.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Whose {
     /// All public games.
     Everybodys,
@@ -131,7 +131,7 @@ pub enum Whose {
 }
 
 /// Which games of a player.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Of {
     /// The player.
     pub player: PlayerId,
@@ -144,7 +144,7 @@ pub struct Of {
 }
 
 /// How a game ended. `Won` and `Lost` refer to the player whose games are listed; a game against oneself is neither.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ended {
     /// This side won.
     WonBy(Side),
@@ -157,7 +157,7 @@ pub enum Ended {
 }
 
 /// The order of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// Last created first.
     Created,
@@ -179,6 +179,16 @@ impl Order {
 }
 
 impl Filter {
+    /// The filter without its viewer, where every viewer is shown the same games.
+    pub fn of_any_viewer(self) -> Self {
+        let viewer = match self.whose {
+            Whose::Everybodys if self.left_out().is_none() => None,
+            Whose::At(_) => None,
+            Whose::Everybodys | Whose::Players(_) | Whose::ImportedBy(_) => self.viewer,
+        };
+        Self { viewer, ..self }
+    }
+
     /// The statuses whose index ranges are merged.
     pub(crate) fn statuses(&self) -> Vec<&'static str> {
         Status::ALL.into_iter().filter(|status| self.status.has(*status)).map(Status::as_str).collect()

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The keyset of a row: where a page ends. Which moment it holds depends on the order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageKey {
     /// The moment by which the list is ordered.
     pub at: OffsetDateTime,

@@ -63,6 +63,32 @@ pub(super) async fn find(connection: &mut PgConnection, positions: &[i64], each:
     Ok(entries)
 }
 
+/// Whether games may have come to a position. If not, none has: one statement looks at the rows and at the chunks.
+pub(super) async fn may_have(connection: &mut PgConnection, position: i64) -> Result<bool, DbError> {
+    let found = sqlx::query!(
+        r#"
+        select exists (select from explored_game where position = $1) as "is_in_rows!",
+            exists (select from explored_chunk where position = $1) as "begins_chunk!",
+            before.position as "position?", before.game_id as "game_id?", before.entries as "entries?"
+        from (values (1)) as one
+        left join lateral (
+            select position, game_id, entries from explored_chunk where position < $1
+            order by position desc, game_id desc limit 1
+        ) before on true
+        "#,
+        position,
+    )
+    .fetch_one(connection)
+    .instrument(statement("select explored_game explored_chunk"))
+    .await?;
+    if found.is_in_rows || found.begins_chunk {
+        return Ok(true);
+    }
+    let Some(key) = found.position.zip(found.game_id) else { return Ok(false) };
+    let chunk = Chunk::parse(key, &found.entries.unwrap_or_default())?;
+    Ok(!chunk.of(position).is_empty())
+}
+
 async fn in_rows(connection: &mut PgConnection, positions: &[i64], each: i64) -> Result<Vec<Entry>, DbError> {
     let rows = sqlx::query!(
         r#"

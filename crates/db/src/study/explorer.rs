@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{frequent, position_column::position_column, tallies::Tally};
+use super::{entries, frequent, position_column::position_column, tallies::Tally};
 use crate::connection::{DbError, begin_snapshot, statement};
 
 /// More than there are moves in any position, of either origin. It limits the rows if two positions have the same key.
@@ -71,16 +71,29 @@ struct Row {
 
 /// The counts of a position; all zero if no game came to it. Those of a rare position are made here, from the logs of its few games.
 pub async fn find(pool: &PgPool, position: PositionKey, origin: Origin) -> Result<PositionStats, DbError> {
-    // One snapshot: numbers of games are given anew after deletions, and a reindex exchanges the tables.
-    let mut connection = begin_snapshot(pool).await?;
-    let is_imported = origin == Origin::Imported;
-    let (mut rows, mut plies_read) = (frequent_rows(&mut connection, position_column(position)).await?, 0);
-    if rows.is_empty() {
-        (rows, plies_read) = rare_rows(&mut connection, position_column(position), is_imported).await?;
+    let (is_imported, column) = (origin == Origin::Imported, position_column(position));
+    // Most positions are frequent, or no game came to them. Each of these statements is a snapshot of its own.
+    let mut connection = pool.acquire().await?;
+    let mut rows = frequent_rows(&mut connection, column).await?;
+    let mut plies_read = 0;
+    if rows.is_empty() && entries::may_have(&mut connection, column).await? {
+        drop(connection);
+        (rows, plies_read) = in_snapshot(pool, column, is_imported).await?;
     }
-    connection.commit().await?;
     rows.retain(|row| row.is_imported == is_imported);
     Ok(PositionStats { plies_read, ..stats(position, rows)? })
+}
+
+/// The rows of a position, and how many plies of logs were read for them.
+async fn in_snapshot(pool: &PgPool, position: i64, is_imported: bool) -> Result<(Vec<Row>, u32), DbError> {
+    // One snapshot: numbers of games are given anew after deletions, and a reindex exchanges the tables.
+    let mut connection = begin_snapshot(pool).await?;
+    let (mut rows, mut plies_read) = (frequent_rows(&mut connection, position).await?, 0);
+    if rows.is_empty() {
+        (rows, plies_read) = rare_rows(&mut connection, position, is_imported).await?;
+    }
+    connection.commit().await?;
+    Ok((rows, plies_read))
 }
 
 /// The rows of a position, of games of either origin. If there are any, all games of the position are in them.

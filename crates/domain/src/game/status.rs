@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use mancala_rules::{BySide, EndReason, Side};
 
 /// How far a game has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// A seat is free.
     Open,

@@ -90,7 +90,7 @@ impl Opponent {
 }
 
 /// Which players may read a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Visibility {
     /// All; lists show the game.
     Public,

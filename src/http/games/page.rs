@@ -1,0 +1,93 @@
+//! Pages of games: reads them once for all requests of a moment, writes them, and makes their cursors. Knows no filter's parameters.
+
+use std::sync::Arc;
+
+use actix_web::{HttpRequest, HttpResponse, http::header::ContentType};
+use time::OffsetDateTime;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::find::find_listed;
+use crate::{
+    db::{
+        DbError,
+        lists::{self, PageKey},
+    },
+    domain::{GameId, PlayerId},
+    http::{
+        answer::{
+            cursor::Cursors,
+            headers::{NOT_KEPT, VARIES},
+            page::{next_link, page_size},
+            problem::Problem,
+        },
+        layers::limits,
+        state::{
+            AppState,
+            shared_answers::{Page, Wanted},
+        },
+        view::game::GameView,
+    },
+};
+
+/// Games that cost as much of the rate limit as one call.
+pub(crate) const GAMES_PER_CALL: u32 = 20;
+
+/// Reads a page, or shares the read of other requests that want the same one.
+pub(crate) async fn read(state: &AppState, wanted: &Wanted) -> Result<Arc<Page>, DbError> {
+    let read = |db| async move {
+        let listed = lists::list(&db, &wanted.filter, wanted.after, wanted.limit).await?;
+        Ok(Arc::new(Page { games: find_listed(state, &db, &listed.ids()).await?, next: listed.next }))
+    };
+    state.pages.run(wanted.clone(), async || state.reads.run(read).await).await
+}
+
+/// The number of games that a page may have. It is charged: a long page costs as much as several short ones.
+pub(crate) fn games_of_page(request: &HttpRequest, limit: Option<u32>) -> Result<u32, Problem> {
+    let limit = page_size(limit)?;
+    limits::count_more(request, (limit - 1) / GAMES_PER_CALL)?;
+    Ok(limit)
+}
+
+/// The response with a page, and the link to the next one.
+pub(crate) fn answer(
+    path: &str,
+    request: &HttpRequest,
+    page: &Page,
+    viewer: Option<PlayerId>,
+    seal: impl FnOnce(&str) -> String,
+) -> HttpResponse {
+    let next_cursor = page.next.map(|key| seal(&cursor_text(key)));
+    let mut response = HttpResponse::Ok();
+    if let Some(cursor) = &next_cursor {
+        response.insert_header(next_link(path, request.query_string(), cursor));
+    }
+    let json = page.json(viewer, next_cursor.as_deref());
+    response.insert_header(NOT_KEPT).insert_header(VARIES).content_type(ContentType::json()).body(json)
+}
+
+/// The key in a cursor, after which the page begins.
+pub(crate) fn page_key(cursors: &Cursors, cursor: &str, list: &str) -> Result<PageKey, Problem> {
+    let key = cursors.open(cursor, list).and_then(|text| {
+        let (at, id) = text.split_once(' ')?;
+        let at = OffsetDateTime::from_unix_timestamp_nanos(at.parse::<i128>().ok()?.checked_mul(1000)?).ok()?;
+        Some(PageKey { at, id: GameId(Uuid::try_parse(id).ok()?) })
+    });
+    key.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list with these filters"))
+}
+
+/// A key as a cursor holds it: in microseconds, the precision of PostgreSQL's timestamps.
+pub(crate) fn cursor_text(key: PageKey) -> String {
+    format!("{} {}", key.at.unix_timestamp_nanos() / 1000, key.id.0)
+}
+
+/// A page of games.
+// Only the schema: `answer` joins the JSON of cached games.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes the answer")]
+pub struct GamePage {
+    items: Vec<GameView>,
+    /// What `cursor` must be to get the next page; null on the last.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}

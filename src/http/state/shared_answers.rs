@@ -1,0 +1,58 @@
+//! What requests of the same moment share: pages of games, and answers of the explorer. Knows no parameters of a request.
+
+use std::sync::Arc;
+
+use actix_web::{http::header::EntityTag, web::Bytes};
+
+use super::recent::Remembered;
+use crate::{
+    db::lists::{Filter, PageKey},
+    domain::PlayerId,
+    http::view::wire::ALWAYS_JSON,
+};
+
+/// Room for what a page has of a game besides what everyone sees: what the viewer is in it, and a comma.
+const ME_BYTES: usize = 96;
+
+/// A page of a filtered list. Requests for equal ones share what is read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Wanted {
+    pub(crate) filter: Filter,
+    pub(crate) after: Option<PageKey>,
+    pub(crate) limit: u32,
+}
+
+/// The games of a page.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) games: Vec<Arc<Remembered>>,
+    /// The key after which the next page begins, if there may be one.
+    pub(crate) next: Option<PageKey>,
+}
+
+/// An answer about a position, which every caller gets.
+#[derive(Clone, Debug)]
+pub(crate) struct Explored {
+    pub(crate) etag: EntityTag,
+    pub(crate) json: Bytes,
+    pub(crate) plies_read: u32,
+}
+
+impl Page {
+    /// The JSON of a `GamePage`.
+    pub(crate) fn json(&self, viewer: Option<PlayerId>, next_cursor: Option<&str>) -> Vec<u8> {
+        let bytes: usize = self.games.iter().map(|known| known.shown_to_all().json.len() + ME_BYTES).sum();
+        let mut json = Vec::with_capacity(bytes + ME_BYTES + next_cursor.map_or(0, str::len));
+        json.extend_from_slice(br#"{"items":["#);
+        for (n, known) in self.games.iter().enumerate() {
+            if n > 0 {
+                json.push(b',');
+            }
+            known.write_json(viewer, &mut json);
+        }
+        json.extend_from_slice(br#"],"next_cursor":"#);
+        serde_json::to_writer(&mut json, &next_cursor).expect(ALWAYS_JSON);
+        json.push(b'}');
+        json
+    }
+}
