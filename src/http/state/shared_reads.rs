@@ -4,15 +4,17 @@
 //! arrived, so it is as fresh for each as a read of its own.
 
 use std::{
+    cell::Cell,
     collections::HashMap,
     fmt,
     hash::Hash,
+    pin::pin,
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
 use tokio::{
-    sync::{Mutex as Turn, OnceCell},
+    sync::{Mutex as Turn, OnceCell, OwnedMutexGuard},
     time::timeout,
 };
 
@@ -21,12 +23,15 @@ use crate::db::DbError;
 /// How long a group waits for the read before it. Most reads take a millisecond; one that hangs must not hold up others.
 const TURN_WAIT: Duration = Duration::from_millis(250);
 
+/// How long a request waits for the read of its group. Then it reads for itself.
+const GROUP_WAIT: Duration = TURN_WAIT.saturating_mul(2);
+
 /// The reads of one thread that are under way or about to start, by what they read.
 pub struct SharedReads<K, T>(Mutex<HashMap<K, Line<T>>>);
 
 /// The groups that want the same.
 struct Line<T> {
-    /// Held by the group that reads.
+    /// Held by the group that reads. One that reads for too long keeps its own, and the line gets another.
     turn: Arc<Turn<()>>,
     /// The group that others may still join: its read has not started.
     open: Option<Arc<Group<T>>>,
@@ -39,14 +44,20 @@ type Group<T> = OnceCell<Result<T, DbError>>;
 
 impl<K: Clone + Eq + Hash, T: Clone> SharedReads<K, T> {
     /// What a read returns that starts after this call. Reads with equal keys must read the same.
-    pub async fn run(&self, key: K, read: impl AsyncFnOnce() -> Result<T, DbError>) -> Result<T, DbError> {
-        let share = Share::of(self, key);
+    pub async fn run(&self, key: K, read: impl AsyncFn() -> Result<T, DbError>) -> Result<T, DbError> {
+        let (share, leads) = (Share::of(self, key), Cell::new(false));
         let group_read = || async {
-            let _turn = timeout(TURN_WAIT, share.turn.lock()).await;
+            leads.set(true);
+            let _turn = share.turn().await;
             share.close();
             read().await
         };
-        share.group.get_or_init(group_read).await.clone()
+        let mut shared = pin!(share.group.get_or_init(group_read));
+        match timeout(GROUP_WAIT, &mut shared).await {
+            Ok(shared) => shared.clone(),
+            Err(_) if leads.get() => shared.await.clone(),
+            Err(_) => read().await,
+        }
     }
 }
 
@@ -88,6 +99,19 @@ impl<'a, K: Clone + Eq + Hash, T> Share<'a, K, T> {
 }
 
 impl<K: Eq + Hash, T> Share<'_, K, T> {
+    /// Waits until the read before has ended. One that hangs loses the line's turn, so that only one group waits for it.
+    async fn turn(&self) -> Option<OwnedMutexGuard<()>> {
+        if let Ok(turn) = timeout(TURN_WAIT, self.turn.clone().lock_owned()).await {
+            return Some(turn);
+        }
+        let mut lines = self.reads.lock();
+        let line = lines.get_mut(&self.key)?;
+        if Arc::ptr_eq(&line.turn, &self.turn) {
+            line.turn = Arc::default();
+        }
+        line.turn.clone().try_lock_owned().ok()
+    }
+
     /// Lets no other request join the group.
     fn close(&self) {
         if let Some(line) = self.reads.lock().get_mut(&self.key) {
@@ -110,9 +134,9 @@ impl<K: Eq + Hash, T> Drop for Share<'_, K, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::time::Instant;
 
-    use futures_util::future::{join, join_all};
+    use futures_util::future::{join, join_all, join3};
     use tokio::{sync::Notify, task::yield_now};
 
     use super::*;
@@ -176,20 +200,32 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_read_that_hangs_holds_up_others_for_a_moment_only() {
+    async fn a_read_that_hangs_holds_up_each_request_for_a_moment_only() {
         let (reads, started) = (SharedReads::default(), Notify::new());
         let hangs = async || {
             started.notify_one();
             std::future::pending::<Result<u32, DbError>>().await
         };
-        let other = async {
-            started.notified().await;
-            reads.run("list", async || Ok(1)).await
+        let read = async || {
+            let begun = Instant::now();
+            assert_eq!(reads.run("list", async || Ok(1)).await.expect("it reads"), 1);
+            begun.elapsed()
         };
-        let hanging = timeout(TURN_WAIT * 4, reads.run("list", hangs));
-        let (hanging, other) = join(hanging, timeout(TURN_WAIT * 3, other)).await;
+        let others = async {
+            started.notified().await;
+            let first = read().await;
+            (first, read().await)
+        };
+        // It came before the hanging read started, so it is in its group.
+        let member = async {
+            yield_now().await;
+            read().await
+        };
+        let hanging = timeout(GROUP_WAIT * 4, reads.run("list", hangs));
+        let (hanging, member, (first, second)) = join3(hanging, member, others).await;
         assert!(hanging.is_err());
-        assert_eq!(other.expect("in time").expect("it reads"), 1);
+        assert!(first < GROUP_WAIT && member < GROUP_WAIT * 2, "{first:?} {member:?}");
+        assert!(second < TURN_WAIT / 2, "the second group waits again: {second:?}");
     }
 
     #[actix_web::test]

@@ -9,6 +9,7 @@ use mancala_server::{
 };
 use reqwest::Client;
 use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
 
 use crate::support::{
     answer::Answer,
@@ -239,21 +240,26 @@ async fn a_game_that_cannot_be_read_is_missing_in_lists_alone() {
     let (damaged, ..) = app.started(&json!({"visibility": "public"})).await;
     let (last, ..) = app.started(&json!({"visibility": "public"})).await;
     let position = app.get_game(&damaged, None).await.string("/position");
-    let set_position = async |text: &str| {
-        let update = sqlx::query("update game set position = $2 where id = $1::uuid").bind(&damaged).bind(text);
-        update.execute(&app.db).await.expect("a position is a text");
+    let set = async |column: &str, value: &str| {
+        let sql = format!("update game set {column} where id = '{damaged}'");
+        let update = sqlx::query(AssertSqlSafe(sql)).bind(value);
+        update.execute(&app.db).await.expect("the column takes it");
     };
-    set_position("garbage").await;
-    // This server has cached none of them.
-    let (other, _) = app.second_server_with(&Setup::default());
-    for query in [String::new(), format!("?ids={first},{damaged},{last}")] {
-        let listed = send(Client::new().get(format!("http://{other}/v1/games{query}"))).await;
-        let ids: Vec<_> = listed.body["items"].as_array().expect("a list").iter().map(|game| &game["id"]).collect();
-        assert_eq!(ids, [last.as_str(), first.as_str()], "{query}");
+    // One that the domain refuses, and one that cannot even be decoded, so that the whole statement fails.
+    for (column, value) in [("position = $1", "garbage"), ("time = $1::jsonb", r#"{"banks": "x"}"#)] {
+        set(column, value).await;
+        // This server has cached none of them.
+        let (other, _) = app.second_server_with(&Setup::default());
+        for query in [String::new(), format!("?ids={first},{damaged},{last}")] {
+            let listed = send(Client::new().get(format!("http://{other}/v1/games{query}"))).await;
+            let items = listed.body["items"].as_array().expect("a list");
+            let ids: Vec<_> = items.iter().map(|game| &game["id"]).collect();
+            assert_eq!(ids, [last.as_str(), first.as_str()], "{value} {query}");
+        }
+        let alone = send(Client::new().get(format!("http://{other}/v1/games/{damaged}"))).await;
+        alone.is_problem(500, "internal");
+        set("position = $1, time = null", &position).await;
     }
-    let alone = send(Client::new().get(format!("http://{other}/v1/games/{damaged}"))).await;
-    alone.is_problem(500, "internal");
-    set_position(&position).await;
 }
 
 #[actix_web::test]

@@ -33,8 +33,23 @@ pub async fn find_all(pool: &PgPool, ids: &[GameId]) -> Result<Vec<SeatedGame>, 
 /// The same, each by itself: one that cannot be read fails alone.
 pub async fn find_each(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, Result<SeatedGame, DbError>)>, DbError> {
     let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
-    let rows = rows(pool, &ids, Histories::Skipped).await?;
-    Ok(rows.into_iter().map(|row| (GameId(row.id), row.into_seated(false))).collect())
+    let error = match rows(pool, &ids, Histories::Skipped).await {
+        Ok(rows) => return Ok(rows.into_iter().map(|row| (GameId(row.id), row.into_seated(false))).collect()),
+        Err(error) => error,
+    };
+    // A column that cannot be decoded fails the statement, which does not say of which game.
+    if !error.is_data_error() {
+        return Err(error);
+    }
+    let mut each = vec![];
+    for id in ids {
+        match load(pool, &[id], Histories::Skipped).await {
+            Ok(seated) => each.extend(seated.into_iter().map(|seated| (GameId(id), Ok(seated)))),
+            Err(error) if error.is_data_error() => each.push((GameId(id), Err(error))),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(each)
 }
 
 /// The versions of games, of those that exist.

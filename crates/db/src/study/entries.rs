@@ -67,10 +67,10 @@ pub(super) async fn find(connection: &mut PgConnection, positions: &[i64], each:
 pub(super) async fn may_have(connection: &mut PgConnection, position: i64) -> Result<bool, DbError> {
     let found = sqlx::query!(
         r#"
-        select exists (select from explored_game where position = $1) as "is_in_rows!",
-            exists (select from explored_chunk where position = $1) as "begins_chunk!",
+        select rows.are_there as "is_in_rows!", exists (select from explored_chunk where position = $1) as "begins_chunk!",
             before.position as "position?", before.game_id as "game_id?", before.entries as "entries?"
-        from (values (1)) as one
+        -- The tables in the order in which a reindex locks them.
+        from (select exists (select from explored_game where position = $1) as are_there) rows
         left join lateral (
             select position, game_id, entries from explored_chunk where position < $1
             order by position desc, game_id desc limit 1
