@@ -180,6 +180,7 @@ impl Order {
 
 impl Filter {
     /// The filter without its viewer, where every viewer is shown the same games.
+    #[must_use]
     pub fn of_any_viewer(self) -> Self {
         let viewer = match self.whose {
             Whose::Everybodys if self.left_out().is_none() => None,
