@@ -49,7 +49,7 @@ pub(crate) struct Ranked {
 impl<'a, T: Tree> Root<'a, T> {
     /// A position that is not over.
     pub fn new(mut search: Search<'a, T>, position: T::Position) -> Self {
-        let mut children: Vec<_> = search.children(&position, MovePlace::NONE, Window::WIDEST).into_iter().collect();
+        let mut children: Vec<_> = search.children(&position, MovePlace::NONE, DEPTH_MAX).into_iter().collect();
         children.sort_by_key(Child::rank);
         let estimate = |child: &Child<T::Position, T::Move>| {
             let points = search.tree.estimate(&child.position);

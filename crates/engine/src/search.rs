@@ -42,6 +42,9 @@ pub(crate) struct Search<'a, T> {
     /// Positions visited so far.
     pub nodes: u64,
     nodes_max: u64,
+    /// Whether it looks at what the next moves bank. A proof takes fewer positions so; a bounded search sees fewer, as each
+    /// takes longer.
+    banks: bool,
     /// Whether a stop was requested or `nodes_max` is reached. Values returned from then on are invalid.
     pub is_stopped: bool,
 }
@@ -69,8 +72,15 @@ impl Window {
 }
 
 impl<'a, T: Tree> Search<'a, T> {
+    /// A search that visits at most so many positions.
     pub fn new(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
-        Self { tree, table, stop, nodes: 0, nodes_max, is_stopped: false }
+        Self { tree, table, stop, nodes: 0, nodes_max, banks: false, is_stopped: false }
+    }
+
+    /// A search for a proof, which has no bound.
+    pub fn proof(tree: T, table: &'a mut Table, stop: &'a Signal) -> Self {
+        let banks = tree.has_floor();
+        Self { banks, ..Self::new(tree, table, stop, u64::MAX) }
     }
 
     /// Lets a search that has reached its bound visit so many more positions.
@@ -153,7 +163,10 @@ impl<'a, T: Tree> Search<'a, T> {
         if window.depth == 1 {
             return self.best_by_estimate(position, bounds, window);
         }
-        let mut children = self.children(position, first, window);
+        let mut children = self.children(position, first, window.depth);
+        if self.banks {
+            self.secure(&mut children, window);
+        }
         let before = bounds.and(best_bounds(&children));
         if let Some(value) = decided(before, window) {
             return (value, MovePlace::NONE);
@@ -227,7 +240,7 @@ impl<'a, T: Tree> Search<'a, T> {
 
     /// The moves of a position that is searched to a depth, with their proven bounds so far.
     #[inline(never)]
-    pub fn children(&mut self, position: &T::Position, first: MovePlace, window: Window) -> T::Children {
+    pub fn children(&mut self, position: &T::Position, first: MovePlace, depth: u8) -> T::Children {
         let margin = self.tree.margin_range(position).margin;
         let child = |(index, m)| {
             let place = MovePlace::of(index);
@@ -251,32 +264,29 @@ impl<'a, T: Tree> Search<'a, T> {
             child.key = self.tree.key(&child.position);
         }
         self.tree.leave();
-        if window.depth >= LOOK_UP_DEPTH {
+        if depth >= LOOK_UP_DEPTH {
             // In a loop of its own, so that the memory accesses of all moves overlap, which halves the time.
             for child in children.iter_mut() {
                 let bounds = self.proven_bounds(&child.position, child.key);
                 child.bounds = if child.same_player { bounds } else { bounds.turned() };
             }
         }
-        if self.tree.has_floor() {
-            for child in children.iter_mut().filter(|child| !child.bounds.is_exact()) {
-                self.secure(child, window);
-            }
-        }
         children
     }
 
-    /// Narrows the proven bounds of a move by what the player to move after it has for certain, where that can decide
-    /// the move for the window.
-    #[inline]
-    fn secure(&self, child: &mut Child<T::Position, T::Move>, window: Window) {
-        let seen = window.after_move(window.alpha, window.beta, child.same_player);
-        let bounds = if child.same_player { child.bounds } else { child.bounds.turned() };
-        let wanted = seen.beta.div_euclid(POINTS_PER_SEED) + i32::from(seen.beta.rem_euclid(POINTS_PER_SEED) > 0);
-        if bounds.low < wanted && bounds.high >= wanted && wanted - bounds.low <= FLOOR_REACH {
-            let low = self.tree.floor(&child.position, wanted).max(bounds.low);
-            let bounds = Bounds { low, ..bounds };
-            child.bounds = if child.same_player { bounds } else { bounds.turned() };
+    /// Narrows the proven bounds of moves by what the player to move after each has for certain, where that can decide
+    /// the move for the window. In a function of its own, as a bounded search never calls it.
+    #[inline(never)]
+    fn secure(&self, children: &mut [Child<T::Position, T::Move>], window: Window) {
+        for child in children.iter_mut().filter(|child| !child.bounds.is_exact()) {
+            let seen = window.after_move(window.alpha, window.beta, child.same_player);
+            let bounds = if child.same_player { child.bounds } else { child.bounds.turned() };
+            let wanted = seen.beta.div_euclid(POINTS_PER_SEED) + i32::from(seen.beta.rem_euclid(POINTS_PER_SEED) > 0);
+            if bounds.low < wanted && bounds.high >= wanted && wanted - bounds.low <= FLOOR_REACH {
+                let low = self.tree.floor(&child.position, wanted).max(bounds.low);
+                let bounds = Bounds { low, ..bounds };
+                child.bounds = if child.same_player { bounds } else { bounds.turned() };
+            }
         }
     }
 

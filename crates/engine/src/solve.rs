@@ -97,7 +97,7 @@ impl<P: FnMut(Progress)> Task for Prove<'_, P> {
 
     fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Self::Output {
         let turn = tree.turn(&start);
-        let mut root = Root::new(Search::new(tree, table, self.stop, u64::MAX), start);
+        let mut root = Root::new(Search::proof(tree, table, self.stop), start);
         for (m, points) in self.expected {
             root.expect(m, points);
         }
