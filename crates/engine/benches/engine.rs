@@ -11,12 +11,15 @@
 use std::{
     env, fmt,
     num::NonZero,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use mancala_engine::{Engine, Level, Limits, Progress, Signal};
+use mancala_engine::{Endgames, Engine, Level, Limits, Progress, Signal};
 use mancala_rules::{AnyOptions, AnyPosition, Side, Variant};
 
 /// A signal that never stops a search.
@@ -170,6 +173,7 @@ fn solve(boards: &[(&str, u8, u8, i32, &[i32])], table_mib: usize) {
 /// Reviews the first plies of some random games, as the server does.
 fn analyse(variant: Variant) {
     let (mut nodes, mut seconds, mut exact) = (0, 0.0, 0);
+    let endgames = Arc::new(Endgames::default());
     for game in 0..ANALYSED_GAMES {
         let (mut random, mut position) = (Random(u64::from(game) + 1), opening(variant, "standard", ""));
         let mut plies = Vec::new();
@@ -179,7 +183,7 @@ fn analyse(variant: Variant) {
             plies.push((position.clone(), m));
             position.play_unchecked(m);
         }
-        let mut engine = Engine::new(ANALYSIS_TABLE_MIB);
+        let mut engine = Engine::new(ANALYSIS_TABLE_MIB).with_endgames(Arc::clone(&endgames));
         for (before, m) in plies.iter().rev() {
             let (review, time) = timed(|| engine.review(before, *m, Limits::nodes(ANALYSIS_NODES), &GO_ON));
             let review = review.expect("the move is legal");

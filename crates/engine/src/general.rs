@@ -159,6 +159,15 @@ impl Tree for General {
         self.margin_range(position).bounds().low
     }
 
+    /// Never: tables are made and read in packed form.
+    fn has_endgames(&self) -> bool {
+        false
+    }
+
+    fn endgame(&self, _: &Position) -> Option<i32> {
+        None
+    }
+
     /// Everything but the history, and but the ply number where no rule depends on it.
     fn key(&self, position: &Position) -> Key {
         let Position { position, pie } = position;

@@ -35,6 +35,9 @@
 #![deny(missing_docs)]
 
 mod child;
+mod endgame;
+mod endgame_index;
+mod endgames;
 mod engine;
 mod estimate;
 mod explore;
@@ -55,6 +58,7 @@ mod table;
 mod tree;
 mod value;
 
+pub use endgames::Endgames;
 pub use engine::{Engine, TABLE_MIB_MAX};
 pub use explore::{Candidate, Found};
 pub use hint::Hint;

@@ -1,6 +1,9 @@
 //! The search of a game in its packed form. Knows what the value of a position depends on, and no other rule.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
 use arrayvec::ArrayVec;
 use mancala_rules::{
@@ -10,6 +13,7 @@ use mancala_rules::{
 
 use crate::{
     child::Child,
+    endgame::Endgame,
     estimate::Weights,
     limits::PLIES_MAX,
     mix::mix,
@@ -27,6 +31,8 @@ pub(crate) struct Packed<G> {
     /// Whether the search extends positions with an extra move beyond its depth, and looks at what extra moves bank. In
     /// Congkak turns are too long for that.
     extends: bool,
+    /// Exact values of positions with few seeds.
+    endgame: Option<Arc<Endgame>>,
     path: Path,
     /// Whether a history of this length can drop positions during the search, so that keys are not sound.
     drops_history: bool,
@@ -75,10 +81,16 @@ impl<G: Game> Packed<G> {
             depends_on,
             weights: Weights::of(&options),
             extends: options.variant() == Variant::Kalah,
+            endgame: None,
             path,
             drops_history: history.is_some_and(|history| history.len() + usize::from(PLIES_MAX) > HISTORY_MAX),
             lines: vec![Line { banked: None, positions }],
         }
+    }
+
+    /// The same game with exact values of positions with few seeds, which depend on the pits alone.
+    pub fn with_endgame(self, endgame: Option<Arc<Endgame>>) -> Self {
+        Self { endgame, ..self }
     }
 
     /// The seeds of each pit, side by side, and of the store where it matters, in unary: as many zeros and a one. A
@@ -226,6 +238,17 @@ impl<G: Game> Tree for Packed<G> {
         }
         let moves = self.game.legal_pits(&last).map(|pit| least(&self.game.play(&last, pit, &self.path)));
         moves.fold(low, i32::max)
+    }
+
+    #[inline]
+    fn has_endgames(&self) -> bool {
+        self.endgame.is_some()
+    }
+
+    #[inline]
+    fn endgame(&self, position: &Position) -> Option<i32> {
+        let endgame = self.endgame.as_ref().filter(|_| !position.is_over())?;
+        Some(self.margin_range(position).margin + endgame.gain(position)?)
     }
 
     #[inline]

@@ -153,11 +153,15 @@ struct Judged {
 impl Task for Judge<'_> {
     type Output = Judged;
 
+    fn signal(&self) -> &Signal {
+        self.stop
+    }
+
     fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Judged {
         let Limits { nodes, depth } = self.limits;
         let turn = tree.turn(&start);
         let mut root = Root::new(Search::new(tree, table, self.stop, nodes), start);
-        root.deepen(depth, Breadth::Best);
+        root.deepen_within(depth, Breadth::Best);
         if root.best() != Some(self.played) {
             root.settle(self.played, nodes);
         }

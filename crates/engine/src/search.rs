@@ -45,6 +45,8 @@ pub(crate) struct Search<'a, T> {
     /// Whether it looks at what the next moves bank. A proof takes fewer positions so; a bounded search sees fewer, as each
     /// takes longer.
     banks: bool,
+    /// Whether it looks up the exact values of positions with few seeds.
+    knows: bool,
     /// Whether a stop was requested or `nodes_max` is reached. Values returned from then on are invalid.
     pub is_stopped: bool,
 }
@@ -74,19 +76,25 @@ impl Window {
 impl<'a, T: Tree> Search<'a, T> {
     /// A search that visits at most so many positions.
     pub fn new(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
-        Self { tree, table, stop, nodes: 0, nodes_max, banks: false, is_stopped: false }
+        let knows = tree.has_endgames();
+        Self { tree, table, stop, nodes: 0, nodes_max, banks: false, knows, is_stopped: false }
     }
 
-    /// A search for a proof, which has no bound.
-    pub fn proof(tree: T, table: &'a mut Table, stop: &'a Signal) -> Self {
+    /// The same for a proof.
+    pub fn proof(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
         let banks = tree.has_floor();
-        Self { banks, ..Self::new(tree, table, stop, u64::MAX) }
+        Self { banks, ..Self::new(tree, table, stop, nodes_max) }
     }
 
     /// Lets a search that has reached its bound visit so many more positions.
     pub fn go_on(&mut self, nodes: u64) {
         self.nodes_max = self.nodes.saturating_add(nodes);
         self.is_stopped = self.is_stop_requested();
+    }
+
+    /// How many positions the search may still visit.
+    pub fn nodes_left(&self) -> u64 {
+        self.nodes_max.saturating_sub(self.nodes)
     }
 
     /// Whether the signal requests a stop.
@@ -111,6 +119,9 @@ impl<'a, T: Tree> Search<'a, T> {
         }
         if self.is_stopped {
             return Value { points: 0, bounds };
+        }
+        if let Some(margin) = self.endgame(position) {
+            return Value { points: margin * POINTS_PER_SEED, bounds: Bounds::exact(margin) };
         }
         let entry = self.table.find(key);
         if let Some(entry) = entry {
@@ -164,8 +175,8 @@ impl<'a, T: Tree> Search<'a, T> {
             return self.best_by_estimate(position, bounds, window);
         }
         let mut children = self.children(position, first, window.depth);
-        if self.banks {
-            self.secure(&mut children, window);
+        if self.banks || self.knows {
+            self.narrow(&mut children, window);
         }
         let before = bounds.and(best_bounds(&children));
         if let Some(value) = decided(before, window) {
@@ -220,7 +231,10 @@ impl<'a, T: Tree> Search<'a, T> {
                 value
             } else {
                 self.count();
-                let bounds = self.tree.margin_range(&after).bounds();
+                let bounds = match self.endgame(&after) {
+                    Some(margin) => Bounds::exact(margin),
+                    None => self.tree.margin_range(&after).bounds(),
+                };
                 Value { points: bounds.clamp(self.tree.estimate(&after)), bounds }
             };
             let value = value.seen(same_player);
@@ -274,20 +288,32 @@ impl<'a, T: Tree> Search<'a, T> {
         children
     }
 
-    /// Narrows the proven bounds of moves by what the player to move after each has for certain, where that can decide
-    /// the move for the window. In a function of its own, as a bounded search never calls it.
+    /// Narrows the proven bounds of moves by exact values, and by what the player to move after each has for certain, where
+    /// that can decide the move for the window. In a function of its own, as most searches never call it.
     #[inline(never)]
-    fn secure(&self, children: &mut [Child<T::Position, T::Move>], window: Window) {
+    fn narrow(&self, children: &mut [Child<T::Position, T::Move>], window: Window) {
         for child in children.iter_mut().filter(|child| !child.bounds.is_exact()) {
-            let seen = window.after_move(window.alpha, window.beta, child.same_player);
-            let bounds = if child.same_player { child.bounds } else { child.bounds.turned() };
-            let wanted = seen.beta.div_euclid(POINTS_PER_SEED) + i32::from(seen.beta.rem_euclid(POINTS_PER_SEED) > 0);
+            let seen = |bounds: Bounds| if child.same_player { bounds } else { bounds.turned() };
+            if let Some(margin) = self.endgame(&child.position) {
+                child.bounds = seen(Bounds::exact(margin));
+                continue;
+            }
+            if !self.banks {
+                continue;
+            }
+            let (bounds, beta) = (seen(child.bounds), window.after_move(window.alpha, window.beta, child.same_player).beta);
+            let wanted = beta.div_euclid(POINTS_PER_SEED) + i32::from(beta.rem_euclid(POINTS_PER_SEED) > 0);
             if bounds.low < wanted && bounds.high >= wanted && wanted - bounds.low <= FLOOR_REACH {
                 let low = self.tree.floor(&child.position, wanted).max(bounds.low);
-                let bounds = Bounds { low, ..bounds };
-                child.bounds = if child.same_player { bounds } else { bounds.turned() };
+                child.bounds = seen(Bounds { low, ..bounds });
             }
         }
+    }
+
+    /// The exact margin at the end, if it is known without a search.
+    #[inline]
+    pub fn endgame(&self, position: &T::Position) -> Option<i32> {
+        if self.knows { self.tree.endgame(position) } else { None }
     }
 
     /// The proven bounds of a position so far, from the view of the player to move.
@@ -296,6 +322,11 @@ impl<'a, T: Tree> Search<'a, T> {
         let entry = self.table.find(key).filter(|_| key.is_sound && margin_range.reach > 0);
         let bounds = margin_range.bounds();
         entry.map_or(bounds, |entry| bounds.and(entry.bounds.shifted(margin_range.margin)))
+    }
+
+    /// The same, with the exact values that are known without a search.
+    pub fn known_bounds(&self, position: &T::Position, key: Key) -> Bounds {
+        self.endgame(position).map_or_else(|| self.proven_bounds(position, key), Bounds::exact)
     }
 
     /// Counts a position, and polls the signal every [`NODES_BETWEEN_POLLS`] positions.

@@ -59,6 +59,12 @@ pub(crate) trait Tree {
     /// side got all others. Looks no further than to a margin that is `wanted`.
     fn floor(&self, position: &Self::Position, wanted: i32) -> i32;
 
+    /// Whether [`endgame`](Self::endgame) knows any position.
+    fn has_endgames(&self) -> bool;
+
+    /// The exact margin at the end, if a table of positions with few seeds has it.
+    fn endgame(&self, position: &Self::Position) -> Option<i32>;
+
     /// The position's key in the table. The position before it must have been entered.
     fn key(&self, position: &Self::Position) -> Key;
 
