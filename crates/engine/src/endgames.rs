@@ -6,14 +6,17 @@ use mancala_rules::{AnyPosition, packed::Kalah};
 
 use crate::{endgame::Endgame, signal::Signal};
 
-/// How many games keep their tables: more than most servers play at a time.
-const GAMES_MAX: usize = 8;
+/// The most memory of a table that is shared.
+const BYTES_MAX: usize = 10 << 20;
+
+/// How many games keep their tables: the common ones, and two that players make up.
+const GAMES_MAX: usize = 4;
 
 /// Exact values of positions with few seeds in pits, for Kalah. Engines that share them make those of a game when the first of
-/// them needs them, which takes a fraction of a second.
+/// them needs them, which takes less than a second.
 ///
-/// With up to 12 seeds in twelve pits there are 2.7 million positions, a byte each. The least recently made table of more
-/// than eight games is dropped.
+/// With up to 14 seeds in twelve pits there are 9.7 million positions, a byte each. The table that was made first of more
+/// than four games is dropped.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -45,7 +48,7 @@ struct Game {
 
 impl Default for Endgames {
     fn default() -> Self {
-        Self::of_size(3 << 20)
+        Self::of_size(BYTES_MAX)
     }
 }
 

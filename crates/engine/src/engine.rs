@@ -36,7 +36,7 @@ pub struct Engine {
     table: Table,
     /// The game of the table's entries: its options, and all its seeds.
     game: Option<(AnyOptions, u16)>,
-    endgames: Option<Arc<Endgames>>,
+    pub(crate) endgames: Option<Arc<Endgames>>,
 }
 
 impl Engine {

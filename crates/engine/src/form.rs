@@ -34,13 +34,14 @@ pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table, endgam
             if let Some(game) = Kalah::new(position)
                 && let Some(start) = game.pack(position)
             {
-                let majority_end = ("majority_end", OptionValue::Boolean(true));
-                let has_majority_end = any.options().values().contains(&majority_end);
-                let depends_on = if has_majority_end { DependsOn::Stores } else { DependsOn::Pits };
+                let depends_on = if has_majority_end(any) { DependsOn::Stores } else { DependsOn::Pits };
                 let endgames = endgames.filter(|_| depends_on == DependsOn::Pits);
                 let endgame = endgames.and_then(|endgames| endgames.find(&game, any, task.signal()));
-                let tree = Packed::new(game, any, depends_on, Path::default()).with_endgame(endgame);
-                return task.run(tree, start, table);
+                let tree = Packed::new(game, any, depends_on, Path::default());
+                return match endgame {
+                    Some(endgame) => task.run(tree.with_endgame(endgame), start, table),
+                    None => task.run(tree, start, table),
+                };
             }
         }
         AnyPosition::Oware(position, history) => {
@@ -60,6 +61,16 @@ pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table, endgam
         AnyPosition::Kumalak(..) | AnyPosition::FourRow(_) => {}
     }
     task.run(General::new(any), General::start(any), table)
+}
+
+/// Whether a store can end the game.
+fn has_majority_end(position: &AnyPosition) -> bool {
+    position.options().values().contains(&("majority_end", OptionValue::Boolean(true)))
+}
+
+/// Whether [`Endgames`] has values of this game, in which only the seeds in pits matter before its end.
+pub(crate) fn has_endgames(position: &AnyPosition) -> bool {
+    matches!(position, AnyPosition::Kalah(_)) && has_packed_form(position) && !has_majority_end(position)
 }
 
 /// How many times longer a position takes in the general form.

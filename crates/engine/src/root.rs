@@ -71,7 +71,9 @@ impl<'a, T: Tree> Root<'a, T> {
 
     /// The same, but does not begin a depth that it would probably not complete, as its result would be discarded.
     pub fn deepen_within(&mut self, depth_max: u8, breadth: Breadth) {
-        self.deepen_while(depth_max, breadth, |left, last| left.saturating_mul(2) >= last.saturating_mul(GROWTH_IN_HALVES));
+        self.deepen_while(depth_max, breadth, |left, last| {
+            left.saturating_mul(2) >= last.saturating_mul(GROWTH_IN_HALVES)
+        });
     }
 
     /// Deepens while `is_worthwhile`, given how many positions are left and how many the last depth took.

@@ -45,8 +45,6 @@ pub(crate) struct Search<'a, T> {
     /// Whether it looks at what the next moves bank. A proof takes fewer positions so; a bounded search sees fewer, as each
     /// takes longer.
     banks: bool,
-    /// Whether it looks up the exact values of positions with few seeds.
-    knows: bool,
     /// Whether a stop was requested or `nodes_max` is reached. Values returned from then on are invalid.
     pub is_stopped: bool,
 }
@@ -76,8 +74,7 @@ impl Window {
 impl<'a, T: Tree> Search<'a, T> {
     /// A search that visits at most so many positions.
     pub fn new(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
-        let knows = tree.has_endgames();
-        Self { tree, table, stop, nodes: 0, nodes_max, banks: false, knows, is_stopped: false }
+        Self { tree, table, stop, nodes: 0, nodes_max, banks: false, is_stopped: false }
     }
 
     /// The same for a proof.
@@ -175,7 +172,7 @@ impl<'a, T: Tree> Search<'a, T> {
             return self.best_by_estimate(position, bounds, window);
         }
         let mut children = self.children(position, first, window.depth);
-        if self.banks || self.knows {
+        if self.banks || T::HAS_ENDGAMES {
             self.narrow(&mut children, window);
         }
         let before = bounds.and(best_bounds(&children));
@@ -301,7 +298,8 @@ impl<'a, T: Tree> Search<'a, T> {
             if !self.banks {
                 continue;
             }
-            let (bounds, beta) = (seen(child.bounds), window.after_move(window.alpha, window.beta, child.same_player).beta);
+            let (bounds, beta) =
+                (seen(child.bounds), window.after_move(window.alpha, window.beta, child.same_player).beta);
             let wanted = beta.div_euclid(POINTS_PER_SEED) + i32::from(beta.rem_euclid(POINTS_PER_SEED) > 0);
             if bounds.low < wanted && bounds.high >= wanted && wanted - bounds.low <= FLOOR_REACH {
                 let low = self.tree.floor(&child.position, wanted).max(bounds.low);
@@ -313,7 +311,7 @@ impl<'a, T: Tree> Search<'a, T> {
     /// The exact margin at the end, if it is known without a search.
     #[inline]
     pub fn endgame(&self, position: &T::Position) -> Option<i32> {
-        if self.knows { self.tree.endgame(position) } else { None }
+        if T::HAS_ENDGAMES { self.tree.endgame(position) } else { None }
     }
 
     /// The proven bounds of a position so far, from the view of the player to move.

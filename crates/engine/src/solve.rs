@@ -143,7 +143,7 @@ impl<P: FnMut(Progress)> Task for Prove<'_, P> {
 
     fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Attempt {
         let turn = tree.turn(&start);
-        let nodes_max = if tree.has_endgames() { self.nodes_max } else { u64::MAX };
+        let nodes_max = if T::HAS_ENDGAMES { self.nodes_max } else { u64::MAX };
         let mut root = Root::new(Search::proof(tree, table, self.stop, nodes_max), start);
         for &(m, points) in self.expected {
             root.expect(m, points);
