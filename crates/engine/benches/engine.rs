@@ -89,7 +89,7 @@ fn main() {
             solve(&SOLVED, TABLE_MIB);
         }
         ["solve-6-4"] => solve(&SOLVED_BY_HAND, BIG_TABLE_MIB),
-        ["count", nodes, variant] => count(nodes.parse().expect("a number"), variant.parse().ok().expect("a variant")),
+        ["count", nodes, variant] => count(nodes.parse().expect("a number"), variant.parse().expect("a variant")),
         ["analysis"] => [Variant::Kalah, Variant::Oware, Variant::Congkak].into_iter().for_each(analyse),
         ["tournament", ref rest @ ..] => {
             let games = rest.iter().find_map(|word| word.parse().ok()).unwrap_or(GAMES);
@@ -162,12 +162,15 @@ fn solve(boards: &[(&str, u8, u8, i32, &[i32])], table_mib: usize) {
     for &(preset, pits, seeds, value, moves) in boards {
         let position = opening(Variant::Kalah, preset, &format!("pits={pits};seeds={seeds}"));
         let mut engine = Engine::new(table_mib);
-        // The first progress of a solved move follows the proof of the value.
-        let (start, mut is_value_proven) = (Instant::now(), false);
+        // The last progress before that of a solved move is that of the value.
+        let (start, mut at_value, mut is_value_proven) = (Instant::now(), (0, Duration::ZERO), false);
         let note = |progress: Progress| {
-            if progress.moves_solved > 0 && !is_value_proven {
+            if progress.moves_solved == 0 {
+                at_value = (progress.nodes, start.elapsed());
+            } else if !is_value_proven {
                 is_value_proven = true;
-                println!("{preset} ({pits},{seeds}): the value is proven after {:.2} s", start.elapsed().as_secs_f64());
+                let (nodes, time) = at_value;
+                println!("{preset} ({pits},{seeds}): the value after {nodes} positions, {:.2} s", time.as_secs_f64());
             }
         };
         let (solution, time) = timed(|| engine.solve(&position, &GO_ON, note));

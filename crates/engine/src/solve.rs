@@ -7,6 +7,7 @@ use mancala_rules::{AnyPosition, Move, Side};
 use crate::{
     endgames::Endgames,
     engine::Engine,
+    explore::Candidate,
     form::{Task, nodes_within},
     limits::Limits,
     progress::Progress,
@@ -30,24 +31,24 @@ pub struct Solution {
     pub nodes_of_value: u64,
 }
 
-/// How many positions are searched for estimates of all moves, at which the proofs begin. They are few beside a proof that
-/// takes seconds.
-const SCOUT_NODES: u64 = 100_000;
-
-/// The table of that search, in MiB.
-const SCOUT_TABLE_MIB: usize = 2;
-
 /// How far a proof goes with exact values of positions of so many bytes, before it goes on with those of more seeds.
 #[derive(Clone, Copy, Debug)]
 struct Stage {
     endgame_bytes: usize,
+    /// How many positions are searched for estimates of all moves, at which the proofs begin. They are few beside a proof that
+    /// takes as long as the stage does.
+    scout_nodes: u64,
+    /// The table of that search, in MiB.
+    scout_table_mib: usize,
     nodes: u64,
 }
 
 /// The first values are made in a fraction of a second, and are enough for small boards. The others take ten seconds: with six
-/// pits they are those of up to 18 seeds. One seed more takes 55 MB more, and as long as the positions that it saves.
-const STAGES: [Stage; 2] =
-    [Stage { endgame_bytes: 3 << 20, nodes: 3_000_000 }, Stage { endgame_bytes: 96 << 20, nodes: u64::MAX }];
+/// pits they are those of up to 19 seeds. One seed more takes 85 MB more, and longer than the positions that it saves.
+const STAGES: [Stage; 2] = [
+    Stage { endgame_bytes: 3 << 20, scout_nodes: 100_000, scout_table_mib: 2, nodes: 2_500_000 },
+    Stage { endgame_bytes: 136 << 20, scout_nodes: 1_000_000, scout_table_mib: 16, nodes: u64::MAX },
+];
 
 impl Engine {
     /// Solves a position: proves its exact value and that of each of its moves. Calls `progress` after each null-window
@@ -81,18 +82,16 @@ impl Engine {
         stop: &Signal,
         mut progress: impl FnMut(Progress),
     ) -> Option<Solution> {
-        let scout = Limits::nodes(nodes_within(position, SCOUT_NODES));
-        let mut endgames = Arc::new(Endgames::of_size(stages[0].endgame_bytes));
-        let mut scouting = Self::new(SCOUT_TABLE_MIB).with_endgames(Arc::clone(&endgames));
-        let (found, candidates) = scouting.explore(position, scout, Breadth::Every, stop)?;
         let turn = position.turn();
-        let expected: Vec<_> =
-            candidates.iter().map(|candidate| (candidate.m(), candidate.value.points_for(turn))).collect();
-        let (mut nodes, mut nodes_of_value) = (found.nodes, None);
-        for (index, Stage { endgame_bytes, nodes: nodes_max }) in stages.into_iter().enumerate() {
-            if index > 0 {
-                endgames = Arc::new(Endgames::of_size(endgame_bytes));
-            }
+        let (mut nodes, mut nodes_of_value) = (0, None);
+        for Stage { endgame_bytes, scout_nodes, scout_table_mib, nodes: nodes_max } in stages {
+            let endgames = Arc::new(Endgames::of_size(endgame_bytes));
+            let scout = Limits::nodes(nodes_within(position, scout_nodes));
+            let mut scouting = Self::new(scout_table_mib).with_endgames(Arc::clone(&endgames));
+            let (found, candidates) = scouting.explore(position, scout, Breadth::Every, stop)?;
+            nodes += found.nodes;
+            let points_of = |candidate: &Candidate| (candidate.m(), candidate.value.points_for(turn));
+            let expected: Vec<_> = candidates.iter().map(points_of).collect();
             let report = |done: Progress| progress(Progress { nodes: nodes + done.nodes, ..done });
             let prove = Prove { expected: &expected, nodes_max, stop, progress: report };
             let attempt = self.run_with(position, prove, Some(&endgames))?;
@@ -166,7 +165,7 @@ mod tests {
     fn a_proof_goes_on_with_more_exact_values() {
         let options = AnyOptions::parse(Variant::Kalah, "standard", "pits=4;seeds=3").expect("the options are valid");
         let (opening, stop) = (AnyPosition::opening(&options), Signal::new());
-        let stage = |endgame_bytes, nodes| Stage { endgame_bytes, nodes };
+        let stage = |endgame_bytes, nodes| Stage { endgame_bytes, scout_nodes: 1_000, scout_table_mib: 1, nodes };
         let solve = |stages| {
             let mut reported = Vec::new();
             let mut engine = Engine::new(4);
