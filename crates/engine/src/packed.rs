@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// What is known of positions with few seeds.
-pub(crate) trait Endgames {
+pub(crate) trait Knowledge {
     /// Whether anything is.
     const ARE_KNOWN: bool;
 
@@ -34,7 +34,7 @@ pub(crate) trait Endgames {
 #[derive(Debug)]
 pub(crate) struct Unknown;
 
-impl Endgames for Unknown {
+impl Knowledge for Unknown {
     const ARE_KNOWN: bool = false;
 
     fn gain(&self, _: &Position) -> Option<i32> {
@@ -42,7 +42,7 @@ impl Endgames for Unknown {
     }
 }
 
-impl Endgames for Arc<Endgame> {
+impl Knowledge for Arc<Endgame> {
     const ARE_KNOWN: bool = true;
 
     #[inline]
@@ -124,7 +124,7 @@ impl<G: Game> Packed<G> {
     }
 }
 
-impl<G: Game, E: Endgames> Packed<G, E> {
+impl<G: Game, E: Knowledge> Packed<G, E> {
     /// The seeds of each pit, side by side, and of the store where it matters, in unary: as many zeros and a one. A
     /// leading one makes it unique. `None` if it does not fit in 63 bits.
     #[inline]
@@ -177,7 +177,7 @@ impl<G: Game, E: Endgames> Packed<G, E> {
     }
 }
 
-impl<G: Game, E: Endgames> Tree for Packed<G, E> {
+impl<G: Game, E: Knowledge> Tree for Packed<G, E> {
     const HAS_ENDGAMES: bool = E::ARE_KNOWN;
 
     type Position = Position;
