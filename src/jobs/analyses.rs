@@ -7,7 +7,7 @@
 //! moves into the next round. A later worker goes on from there. Every ply is judged with the same bounds in any case.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{Arc, LazyLock, Mutex, MutexGuard},
     time::{Duration, Instant},
 };
 
@@ -27,7 +27,7 @@ use crate::{
         ANALYSIS_EDITION, Analysis, Class, Event, Fact, Game, GameId, JudgedPly, Moved, PLIES_ANALYSED_MAX, PlyAction,
         Value, seat_at,
     },
-    engine::{Engine, Evaluation, Limits, Review, ReviewError, Signal},
+    engine::{Endgames, Engine, Evaluation, Limits, Review, ReviewError, Signal},
     metrics::{AnalysisOutcome, Metrics},
     pace::keep_pace,
     repeats,
@@ -52,11 +52,12 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The size of the engine's transposition table, in MiB, allocated while it analyses.
 const TABLE_MIB: usize = 64;
 
-/// The most positions searched for the best move of a ply, and as many again for the played move: some seconds for a game.
-const PLY_NODES_MAX: u64 = 200_000;
-
 /// The most positions searched for all plies together: a long game takes no longer than a few games of usual length.
 const GAME_NODES_MAX: u64 = 20_000_000;
+
+/// Exact values of positions with few seeds, made for a game of some options when one is analysed for the first time. The threads
+/// of a process share them.
+static ENDGAMES: LazyLock<Arc<Endgames>> = LazyLock::new(Arc::default);
 
 /// How many moves of a line are stored: later ones are guesses.
 const LINE_MAX: usize = 16;
@@ -288,8 +289,8 @@ impl Judged {
 /// begins after the plies that are judged already.
 fn judge_all(start: &AnyPosition, plies: &[Moved], judged: &Judged, stop: &Signal) -> Result<(), ReviewError> {
     let count = plies.len().min(PLIES_ANALYSED_MAX as usize);
-    let nodes = (GAME_NODES_MAX / u64::try_from(count.max(1)).unwrap_or(u64::MAX)).min(PLY_NODES_MAX);
-    let mut engine = Engine::new(TABLE_MIB);
+    let mut engine = Engine::new(TABLE_MIB).with_endgames(Arc::clone(&ENDGAMES));
+    let nodes = (GAME_NODES_MAX / u64::try_from(count.max(1)).unwrap_or(u64::MAX)).min(engine.review_nodes(start));
     // `proven` is the proven value of the position after a ply, if there is one.
     let (mut done, mut proven) = judged.progress(plies);
     let mut left = count.saturating_sub(done);

@@ -4,6 +4,8 @@
 //! which it asserts. Other runs, after `--`:
 //!
 //! - `solve-6-4`: the values of Kalah with six pits of four seeds, which takes minutes and [`BIG_TABLE_MIB`] of memory;
+//! - `count [positions] [variant]`: visits so many positions from the opening and does nothing else, for a program that counts
+//!   instructions;
 //! - `analysis`: what the analysis of a random game costs, ply by ply from the last one, as the server analyses games;
 //! - `tournament [games] [variant] [level=N] [from=N]`: each level, or this one alone, against the one below, 200 games each by
 //!   default, or those after the first so many. The score so far is printed now and then.
@@ -13,14 +15,14 @@ use std::{
     num::NonZero,
     ops::Range,
     sync::{
-        Mutex,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
     thread,
     time::{Duration, Instant},
 };
 
-use mancala_engine::{Engine, Level, Limits, Progress, Signal};
+use mancala_engine::{Endgames, Engine, Level, Limits, Progress, Signal};
 use mancala_rules::{AnyOptions, AnyPosition, Side, Variant};
 
 /// A signal that never stops a search.
@@ -79,8 +81,7 @@ const ANALYSED_GAMES: u32 = 4;
 /// How many plies of each.
 const ANALYSED_PLIES: usize = 60;
 
-/// The bound of positions for each ply, and the table, as in the server's analyses.
-const ANALYSIS_NODES: u64 = 200_000;
+/// The table, as in the server's analyses.
 const ANALYSIS_TABLE_MIB: usize = 64;
 
 fn main() {
@@ -92,6 +93,7 @@ fn main() {
             solve(&SOLVED, TABLE_MIB);
         }
         ["solve-6-4"] => solve(&SOLVED_BY_HAND, BIG_TABLE_MIB),
+        ["count", nodes, variant] => count(nodes.parse().expect("a number"), variant.parse().expect("a variant")),
         ["analysis"] => [Variant::Kalah, Variant::Oware, Variant::Congkak].into_iter().for_each(analyse),
         ["tournament", ref rest @ ..] => {
             let games = rest.iter().find_map(|word| word.parse().ok()).unwrap_or(GAMES);
@@ -105,7 +107,7 @@ fn main() {
             }
         }
         _ => println!(
-            "after `--`: nothing, `solve-6-4`, `analysis`, or `tournament [games] [variant] [level=N] [from=N]`"
+            "after `--`: nothing, `solve-6-4`, `count [positions] [variant]`, `analysis`, or `tournament [games] [variant] [level=N] [from=N]`"
         ),
     }
 }
@@ -131,6 +133,12 @@ fn measure_rate(name: &str, position: &AnyPosition, nodes: u64) {
     let found = found.expect("the position has moves");
     let rate = rate(found.nodes, time);
     println!("{name}: depth {}, {rate:.2} million positions a second", found.depth);
+}
+
+/// Visits so many positions from the opening, with a table that takes no time to allocate.
+fn count(nodes: u64, variant: Variant) {
+    let found = Engine::new(1).search(&opening(variant, "standard", ""), Limits::nodes(nodes), &GO_ON);
+    println!("{variant}: {} positions", found.expect("the position has moves").nodes);
 }
 
 /// A position after so many plies without a change of the stores, which all can still count for the rule against
@@ -159,11 +167,15 @@ fn solve(boards: &[(&str, u8, u8, i32, &[i32])], table_mib: usize) {
     for &(preset, pits, seeds, value, moves) in boards {
         let position = opening(Variant::Kalah, preset, &format!("pits={pits};seeds={seeds}"));
         let mut engine = Engine::new(table_mib);
-        // The first progress of a solved move follows the proof of the value.
-        let (start, mut at_value) = (Instant::now(), Duration::ZERO);
+        // The last progress before that of a solved move is that of the value.
+        let (start, mut at_value, mut is_value_proven) = (Instant::now(), (0, Duration::ZERO), false);
         let note = |progress: Progress| {
             if progress.moves_solved == 0 {
-                at_value = start.elapsed();
+                at_value = (progress.nodes, start.elapsed());
+            } else if !is_value_proven {
+                is_value_proven = true;
+                let (nodes, time) = at_value;
+                println!("{preset} ({pits},{seeds}): the value after {nodes} positions, {:.2} s", time.as_secs_f64());
             }
         };
         let (solution, time) = timed(|| engine.solve(&position, &GO_ON, note));
@@ -171,7 +183,7 @@ fn solve(boards: &[(&str, u8, u8, i32, &[i32])], table_mib: usize) {
         let values: Vec<_> = solution.moves.iter().map(|&(_, value)| value).collect();
         let (nodes, alone, seconds) = (solution.nodes, solution.nodes_of_value, time.as_secs_f64());
         print!("{preset} ({pits},{seeds}): {:+} {values:+?}, {nodes} positions, {seconds:.2} s; ", solution.value);
-        println!("the value alone {alone} positions, {:.2} s", at_value.as_secs_f64());
+        println!("the value alone {alone} positions");
         assert_eq!(solution.value, value);
         assert!(moves.is_empty() || values == moves);
     }
@@ -180,6 +192,7 @@ fn solve(boards: &[(&str, u8, u8, i32, &[i32])], table_mib: usize) {
 /// Reviews the first plies of some random games, as the server does.
 fn analyse(variant: Variant) {
     let (mut nodes, mut seconds, mut exact) = (0, 0.0, 0);
+    let endgames = Arc::new(Endgames::default());
     for game in 0..ANALYSED_GAMES {
         let (mut random, mut position) = (Random(u64::from(game) + 1), opening(variant, "standard", ""));
         let mut plies = Vec::new();
@@ -189,9 +202,10 @@ fn analyse(variant: Variant) {
             plies.push((position.clone(), m));
             position.play_unchecked(m);
         }
-        let mut engine = Engine::new(ANALYSIS_TABLE_MIB);
+        let mut engine = Engine::new(ANALYSIS_TABLE_MIB).with_endgames(Arc::clone(&endgames));
+        let limits = Limits::nodes(engine.review_nodes(&position));
         for (before, m) in plies.iter().rev() {
-            let (review, time) = timed(|| engine.review(before, *m, Limits::nodes(ANALYSIS_NODES), &GO_ON));
+            let (review, time) = timed(|| engine.review(before, *m, limits, &GO_ON));
             let review = review.expect("the move is legal");
             (nodes, seconds) = (nodes + review.nodes, seconds + time.as_secs_f64());
             exact += u32::from(review.is_exact);

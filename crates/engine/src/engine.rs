@@ -1,9 +1,12 @@
 //! The engine: owns the transposition table and keeps it between questions. Does not know the questions: `explore`,
 //! `solve`, `review` and `level` add them.
 
+use std::sync::Arc;
+
 use mancala_rules::{AnyOptions, AnyPosition};
 
 use crate::{
+    endgames::Endgames,
     form::{self, Task},
     table::Table,
 };
@@ -33,13 +36,20 @@ pub struct Engine {
     table: Table,
     /// The game of the table's entries: its options, and all its seeds.
     game: Option<(AnyOptions, u16)>,
+    pub(crate) endgames: Option<Arc<Endgames>>,
 }
 
 impl Engine {
     /// An engine with a table of so many MiB, clamped to 1 to [`TABLE_MIB_MAX`].
     #[must_use]
     pub fn new(table_mib: usize) -> Self {
-        Self { table: Table::new(table_mib.clamp(1, TABLE_MIB_MAX) << 20), game: None }
+        Self { table: Table::new(table_mib.clamp(1, TABLE_MIB_MAX) << 20), game: None, endgames: None }
+    }
+
+    /// The same engine with exact values of positions with few seeds, where the game has them. Other engines may share them.
+    #[must_use]
+    pub fn with_endgames(self, endgames: Arc<Endgames>) -> Self {
+        Self { endgames: Some(endgames), ..self }
     }
 
     /// Clears the table, so that the next answer is that of a fresh engine. Takes constant time.
@@ -51,6 +61,17 @@ impl Engine {
     ///
     /// Clears the table first if its entries are of another game.
     pub(crate) fn run<K: Task>(&mut self, position: &AnyPosition, task: K) -> Option<K::Output> {
+        let endgames = self.endgames.clone();
+        self.run_with(position, task, endgames.as_deref())
+    }
+
+    /// The same with these exact values of positions with few seeds.
+    pub(crate) fn run_with<K: Task>(
+        &mut self,
+        position: &AnyPosition,
+        task: K,
+        endgames: Option<&Endgames>,
+    ) -> Option<K::Output> {
         if position.outcome().is_some() {
             return None;
         }
@@ -58,6 +79,6 @@ impl Engine {
         if self.game.replace(game) != Some(game) {
             self.table.clear();
         }
-        Some(form::run(position, task, &mut self.table))
+        Some(form::run(position, task, &mut self.table, endgames))
     }
 }

@@ -93,6 +93,10 @@ pub(crate) struct Explore<'a> {
 impl Task for Explore<'_> {
     type Output = (Found, Vec<Candidate>);
 
+    fn signal(&self) -> &Signal {
+        self.stop
+    }
+
     fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Self::Output {
         let turn = tree.turn(&start);
         let mut root = Root::new(Search::new(tree, table, self.stop, self.limits.nodes), start);

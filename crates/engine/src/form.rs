@@ -6,8 +6,10 @@ use mancala_rules::{
 };
 
 use crate::{
+    endgames::Endgames,
     general::General,
     packed::{DependsOn, Packed},
+    signal::Signal,
     table::Table,
     tree::Tree,
 };
@@ -17,21 +19,29 @@ pub(crate) trait Task {
     /// The task's result.
     type Output;
 
+    /// The signal that stops it.
+    fn signal(&self) -> &Signal;
+
     /// Runs the task from a position that is not over.
     fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Self::Output;
 }
 
-/// Runs a task on a position that is not over, in its packed form if it has one.
-pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table) -> K::Output {
+/// Runs a task on a position that is not over, in its packed form if it has one; with exact values of positions with few
+/// seeds, if there are any and the game has them.
+pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table, endgames: Option<&Endgames>) -> K::Output {
     match any {
         AnyPosition::Kalah(position) => {
             if let Some(game) = Kalah::new(position)
                 && let Some(start) = game.pack(position)
             {
-                let majority_end = ("majority_end", OptionValue::Boolean(true));
-                let has_majority_end = any.options().values().contains(&majority_end);
-                let depends_on = if has_majority_end { DependsOn::Stores } else { DependsOn::Pits };
-                return task.run(Packed::new(game, any, depends_on, Path::default()), start, table);
+                let depends_on = if has_majority_end(any) { DependsOn::Stores } else { DependsOn::Pits };
+                let endgames = endgames.filter(|_| depends_on == DependsOn::Pits);
+                let endgame = endgames.and_then(|endgames| endgames.find(&game, any, task.signal()));
+                let tree = Packed::new(game, any, depends_on, Path::default());
+                return match endgame {
+                    Some(endgame) => task.run(tree.with_endgame(endgame), start, table),
+                    None => task.run(tree, start, table),
+                };
             }
         }
         AnyPosition::Oware(position, history) => {
@@ -51,6 +61,16 @@ pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table) -> K::
         AnyPosition::Kumalak(..) | AnyPosition::FourRow(_) => {}
     }
     task.run(General::new(any), General::start(any), table)
+}
+
+/// Whether a store can end the game.
+fn has_majority_end(position: &AnyPosition) -> bool {
+    position.options().values().contains(&("majority_end", OptionValue::Boolean(true)))
+}
+
+/// Whether [`Endgames`] has values of this game, in which only the seeds in pits matter before its end.
+pub(crate) fn has_endgames(position: &AnyPosition) -> bool {
+    matches!(position, AnyPosition::Kalah(_)) && has_packed_form(position) && !has_majority_end(position)
 }
 
 /// How many times longer a position takes in the general form.
@@ -82,7 +102,6 @@ mod tests {
         limits::{DEPTH_MAX, Limits},
         root::{Breadth, Root},
         search::Search,
-        signal::Signal,
         value::Bounds,
     };
     use mancala_rules::{AnyOptions, Move, Variant};
@@ -107,7 +126,7 @@ mod tests {
             let position = AnyPosition::opening(&options);
             assert!(has_packed_form(&position));
             let mut table = Table::new(1 << 20);
-            let packed = run(&position, Values, &mut table);
+            let packed = run(&position, Values, &mut table, None);
             table.clear();
             let general = Values.run(General::new(&position), General::start(&position), &mut table);
             assert_eq!(packed.len(), general.len());
@@ -128,6 +147,11 @@ mod tests {
     impl Task for Values {
         type Output = Vec<(Move, Bounds)>;
 
+        fn signal(&self) -> &Signal {
+            static GO_ON: Signal = Signal::new();
+            &GO_ON
+        }
+
         fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Self::Output {
             let stop = Signal::new();
             let mut root = Root::new(Search::new(tree, table, &stop, u64::MAX), start);
@@ -142,7 +166,7 @@ mod tests {
         let position = AnyPosition::opening(&options);
         let stop = Signal::new();
         let explore = || Explore { limits: Limits { nodes: u64::MAX, depth: 4 }, breadth: Breadth::Best, stop: &stop };
-        let (packed, _) = run(&position, explore(), &mut Table::new(1 << 20));
+        let (packed, _) = run(&position, explore(), &mut Table::new(1 << 20), None);
         let (general, _) = explore().run(General::new(&position), General::start(&position), &mut Table::new(1 << 20));
         assert_eq!((packed.value, packed.depth), (general.value, general.depth));
     }

@@ -87,6 +87,9 @@ impl General {
 }
 
 impl Tree for General {
+    /// Tables are made and read in packed form.
+    const HAS_ENDGAMES: bool = false;
+
     type Position = Position;
     type Move = Move;
     type Moves = MoveList;
@@ -157,6 +160,10 @@ impl Tree for General {
 
     fn floor(&self, position: &Position, _: i32) -> i32 {
         self.margin_range(position).bounds().low
+    }
+
+    fn endgame(&self, _: &Position) -> Option<i32> {
+        None
     }
 
     /// Everything but the history, and but the ply number where no rule depends on it.

@@ -12,7 +12,8 @@
 //!
 //! A value is exact if it is proven: by alpha-beta to the end of every line that matters, never by an estimate. The
 //! proof covers Oware's rule against repetition, with all positions played before. The transposition table identifies a
-//! position by its seeds themselves where they are few, and by 64 bits of hash otherwise.
+//! position by its seeds themselves where they are few, and by 64 bits of hash otherwise. In Kalah, positions with few seeds
+//! may be known from [`Endgames`], which are made from the last seed on.
 //!
 //! ```
 //! use mancala_engine::{Engine, Limits, Signal};
@@ -35,6 +36,9 @@
 #![deny(missing_docs)]
 
 mod child;
+mod endgame;
+mod endgame_index;
+mod endgames;
 mod engine;
 mod estimate;
 mod explore;
@@ -55,6 +59,7 @@ mod table;
 mod tree;
 mod value;
 
+pub use endgames::Endgames;
 pub use engine::{Engine, TABLE_MIB_MAX};
 pub use explore::{Candidate, Found};
 pub use hint::Hint;

@@ -1,6 +1,9 @@
 //! The search of a game in its packed form. Knows what the value of a position depends on, and no other rule.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
 use arrayvec::ArrayVec;
 use mancala_rules::{
@@ -10,6 +13,7 @@ use mancala_rules::{
 
 use crate::{
     child::Child,
+    endgame::Endgame,
     estimate::Weights,
     limits::PLIES_MAX,
     mix::mix,
@@ -17,9 +21,39 @@ use crate::{
     tree::{MarginRange, Tree},
 };
 
+/// What is known of positions with few seeds.
+pub(crate) trait Knowledge {
+    /// Whether anything is.
+    const ARE_KNOWN: bool;
+
+    /// What the side to move still gains in a position that is not over.
+    fn gain(&self, position: &Position) -> Option<i32>;
+}
+
+/// Nothing is known.
+#[derive(Debug)]
+pub(crate) struct Unknown;
+
+impl Knowledge for Unknown {
+    const ARE_KNOWN: bool = false;
+
+    fn gain(&self, _: &Position) -> Option<i32> {
+        None
+    }
+}
+
+impl Knowledge for Arc<Endgame> {
+    const ARE_KNOWN: bool = true;
+
+    #[inline]
+    fn gain(&self, position: &Position) -> Option<i32> {
+        Endgame::gain(self, position)
+    }
+}
+
 /// A game in packed form, with the line of play to the current position of the search.
 #[derive(Debug)]
-pub(crate) struct Packed<G> {
+pub(crate) struct Packed<G, E = Unknown> {
     game: G,
     pits: u8,
     depends_on: DependsOn,
@@ -27,6 +61,7 @@ pub(crate) struct Packed<G> {
     /// Whether the search extends positions with an extra move beyond its depth, and looks at what extra moves bank. In
     /// Congkak turns are too long for that.
     extends: bool,
+    endgames: E,
     path: Path,
     /// Whether a history of this length can drop positions during the search, so that keys are not sound.
     drops_history: bool,
@@ -75,12 +110,21 @@ impl<G: Game> Packed<G> {
             depends_on,
             weights: Weights::of(&options),
             extends: options.variant() == Variant::Kalah,
+            endgames: Unknown,
             path,
             drops_history: history.is_some_and(|history| history.len() + usize::from(PLIES_MAX) > HISTORY_MAX),
             lines: vec![Line { banked: None, positions }],
         }
     }
 
+    /// The same game with exact values of positions with few seeds, which depend on the pits alone.
+    pub fn with_endgame(self, endgame: Arc<Endgame>) -> Packed<G, Arc<Endgame>> {
+        let Self { game, pits, depends_on, weights, extends, endgames: Unknown, path, drops_history, lines } = self;
+        Packed { game, pits, depends_on, weights, extends, endgames: endgame, path, drops_history, lines }
+    }
+}
+
+impl<G: Game, E: Knowledge> Packed<G, E> {
     /// The seeds of each pit, side by side, and of the store where it matters, in unary: as many zeros and a one. A
     /// leading one makes it unique. `None` if it does not fit in 63 bits.
     #[inline]
@@ -133,7 +177,9 @@ impl<G: Game> Packed<G> {
     }
 }
 
-impl<G: Game> Tree for Packed<G> {
+impl<G: Game, E: Knowledge> Tree for Packed<G, E> {
+    const HAS_ENDGAMES: bool = E::ARE_KNOWN;
+
     type Position = Position;
     /// The index of a pit.
     type Move = u8;
@@ -226,6 +272,12 @@ impl<G: Game> Tree for Packed<G> {
         }
         let moves = self.game.legal_pits(&last).map(|pit| least(&self.game.play(&last, pit, &self.path)));
         moves.fold(low, i32::max)
+    }
+
+    #[inline]
+    fn endgame(&self, position: &Position) -> Option<i32> {
+        let gain = if position.is_over() { None } else { self.endgames.gain(position) };
+        Some(self.margin_range(position).margin + gain?)
     }
 
     #[inline]

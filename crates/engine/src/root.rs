@@ -7,7 +7,7 @@ use crate::{
     limits::DEPTH_MAX,
     progress::Progress,
     search::{INFINITE, Search, Window, best_bounds},
-    table::MovePlace,
+    table::{Key, MovePlace},
     tree::{Tree, same_player},
     value::{Bounds, POINTS_PER_SEED, Value},
 };
@@ -17,6 +17,9 @@ const LINE_MAX: usize = 40;
 
 /// The half-width of the aspiration window around the value of the previous depth, in points.
 const ASPIRATION: i32 = 150;
+
+/// Nearly every depth takes at least so many halves of the positions of the one before.
+const GROWTH_IN_HALVES: u64 = 3;
 
 /// Which values of the moves are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +52,7 @@ pub(crate) struct Ranked {
 impl<'a, T: Tree> Root<'a, T> {
     /// A position that is not over.
     pub fn new(mut search: Search<'a, T>, position: T::Position) -> Self {
-        let mut children: Vec<_> = search.children(&position, MovePlace::NONE, Window::WIDEST).into_iter().collect();
+        let mut children: Vec<_> = search.children(&position, MovePlace::NONE, DEPTH_MAX).into_iter().collect();
         children.sort_by_key(Child::rank);
         let estimate = |child: &Child<T::Position, T::Move>| {
             let points = search.tree.estimate(&child.position);
@@ -63,14 +66,29 @@ impl<'a, T: Tree> Root<'a, T> {
 
     /// Deepens iteratively, until all wanted values are proven, `depth_max` is reached, or the search stops.
     pub fn deepen(&mut self, depth_max: u8, breadth: Breadth) {
+        self.deepen_while(depth_max, breadth, |_, _| true);
+    }
+
+    /// The same, but does not begin a depth that it would probably not complete, as its result would be discarded.
+    pub fn deepen_within(&mut self, depth_max: u8, breadth: Breadth) {
+        self.deepen_while(depth_max, breadth, |left, last| {
+            left.saturating_mul(2) >= last.saturating_mul(GROWTH_IN_HALVES)
+        });
+    }
+
+    /// Deepens while `is_worthwhile`, given how many positions are left and how many the last depth took.
+    fn deepen_while(&mut self, depth_max: u8, breadth: Breadth, is_worthwhile: impl Fn(u64, u64) -> bool) {
+        let mut last = 0;
         for depth in 1..=depth_max.min(DEPTH_MAX) {
-            if self.is_proven(breadth) {
+            if self.is_proven(breadth) || !is_worthwhile(self.search.nodes_left(), last) {
                 return;
             }
+            let before = self.search.nodes;
             let Some(values) = self.values_at(depth, breadth) else { return };
             self.values = values;
             self.depth = depth;
             self.sort();
+            last = self.search.nodes - before;
         }
     }
 
@@ -153,17 +171,17 @@ impl<'a, T: Tree> Root<'a, T> {
     }
 
     /// Proves the exact value of each move, without estimates, that of the best move first. Calls `progress` after each
-    /// null-window search. Returns how many positions were visited until the value of the position was proven; `None`
-    /// if not all values are proven, as in [`prove_best`](Self::prove_best).
-    pub fn prove(&mut self, mut progress: impl FnMut(Progress)) -> Option<u64> {
+    /// null-window search. Returns how many positions were visited until the value of the position was proven, if it is, and
+    /// whether all values are proven: not where [`prove_best`](Self::prove_best) would not prove them.
+    pub fn prove(&mut self, mut progress: impl FnMut(Progress)) -> (Option<u64>, bool) {
         let moves = self.children.len();
         if !self.prove_best(|nodes| progress(Progress { moves_solved: 0, moves, nodes })) {
-            return None;
+            return (None, false);
         }
         let nodes_of_value = self.search.nodes;
         let proves =
             |moves_solved| self.prove_child(moves_solved, |nodes| progress(Progress { moves_solved, moves, nodes }));
-        (0..moves).all(proves).then_some(nodes_of_value)
+        (Some(nodes_of_value), (0..moves).all(proves))
     }
 
     /// The moves with their proven bounds.
@@ -267,7 +285,7 @@ impl<'a, T: Tree> Root<'a, T> {
         (self.children, self.values) = both.into_iter().unzip();
     }
 
-    /// A move and best play after it, as far as the table still holds it.
+    /// A move and best play after it, as far as the table still holds it, or exact values are known.
     fn line(&mut self, index: usize) -> Vec<Move> {
         let child = &self.children[index];
         let mut line = vec![T::to_move(child.m, self.search.tree.turn(&self.position))];
@@ -275,10 +293,8 @@ impl<'a, T: Tree> Root<'a, T> {
         let mut wanted = if child.same_player { child.bounds } else { child.bounds.turned() };
         let mut entered = 0;
         while line.len() < LINE_MAX {
-            let Some(entry) = self.search.table.find(key) else { break };
+            let Some(m) = self.best_known(&position, key) else { break };
             let tree = &mut self.search.tree;
-            let best = entry.best.index().and_then(|index| tree.moves(&position).into_iter().nth(index));
-            let Some(m) = best else { break };
             let next = tree.play(&position, m);
             let same_player = same_player(tree, &position, m, &next);
             tree.enter(&position);
@@ -286,7 +302,7 @@ impl<'a, T: Tree> Root<'a, T> {
             key = tree.key(&next);
             wanted = if same_player { wanted } else { wanted.turned() };
             // On a proven line the next move must be proven as well: an entry that replaced another may contradict it.
-            if wanted.is_exact() && self.search.proven_bounds(&next, key) != wanted {
+            if wanted.is_exact() && self.search.known_bounds(&next, key) != wanted {
                 break;
             }
             line.push(T::to_move(m, self.search.tree.turn(&position)));
@@ -296,5 +312,21 @@ impl<'a, T: Tree> Root<'a, T> {
             self.search.tree.leave();
         }
         line
+    }
+
+    /// The best move of a position that was searched or whose value is known.
+    fn best_known(&self, position: &T::Position, key: Key) -> Option<T::Move> {
+        let tree = &self.search.tree;
+        if let Some(margin) = self.search.endgame(position) {
+            let leads_there = |&m: &T::Move| {
+                let next = tree.play(position, m);
+                let seen = if same_player(tree, position, m, &next) { margin } else { -margin };
+                let range = tree.margin_range(&next);
+                self.search.endgame(&next).or((range.reach == 0).then_some(range.margin)) == Some(seen)
+            };
+            return tree.moves(position).into_iter().find(leads_there);
+        }
+        let index = self.search.table.find(key)?.best.index()?;
+        tree.moves(position).into_iter().nth(index)
     }
 }

@@ -42,6 +42,9 @@ pub(crate) struct Search<'a, T> {
     /// Positions visited so far.
     pub nodes: u64,
     nodes_max: u64,
+    /// Whether it looks at what the next moves bank. A proof takes fewer positions so; a bounded search sees fewer, as each
+    /// takes longer.
+    banks: bool,
     /// Whether a stop was requested or `nodes_max` is reached. Values returned from then on are invalid.
     pub is_stopped: bool,
 }
@@ -69,14 +72,26 @@ impl Window {
 }
 
 impl<'a, T: Tree> Search<'a, T> {
+    /// A search that visits at most so many positions.
     pub fn new(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
-        Self { tree, table, stop, nodes: 0, nodes_max, is_stopped: false }
+        Self { tree, table, stop, nodes: 0, nodes_max, banks: false, is_stopped: false }
+    }
+
+    /// The same for a proof.
+    pub fn proof(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
+        let banks = tree.has_floor();
+        Self { banks, ..Self::new(tree, table, stop, nodes_max) }
     }
 
     /// Lets a search that has reached its bound visit so many more positions.
     pub fn go_on(&mut self, nodes: u64) {
         self.nodes_max = self.nodes.saturating_add(nodes);
         self.is_stopped = self.is_stop_requested();
+    }
+
+    /// How many positions the search may still visit.
+    pub fn nodes_left(&self) -> u64 {
+        self.nodes_max.saturating_sub(self.nodes)
     }
 
     /// Whether the signal requests a stop.
@@ -101,6 +116,9 @@ impl<'a, T: Tree> Search<'a, T> {
         }
         if self.is_stopped {
             return Value { points: 0, bounds };
+        }
+        if let Some(margin) = self.endgame(position) {
+            return Value { points: margin * POINTS_PER_SEED, bounds: Bounds::exact(margin) };
         }
         let entry = self.table.find(key);
         if let Some(entry) = entry {
@@ -153,7 +171,10 @@ impl<'a, T: Tree> Search<'a, T> {
         if window.depth == 1 {
             return self.best_by_estimate(position, bounds, window);
         }
-        let mut children = self.children(position, first, window);
+        let mut children = self.children(position, first, window.depth);
+        if self.banks || T::HAS_ENDGAMES {
+            self.narrow(&mut children, window);
+        }
         let before = bounds.and(best_bounds(&children));
         if let Some(value) = decided(before, window) {
             return (value, MovePlace::NONE);
@@ -207,7 +228,10 @@ impl<'a, T: Tree> Search<'a, T> {
                 value
             } else {
                 self.count();
-                let bounds = self.tree.margin_range(&after).bounds();
+                let bounds = match self.endgame(&after) {
+                    Some(margin) => Bounds::exact(margin),
+                    None => self.tree.margin_range(&after).bounds(),
+                };
                 Value { points: bounds.clamp(self.tree.estimate(&after)), bounds }
             };
             let value = value.seen(same_player);
@@ -227,7 +251,7 @@ impl<'a, T: Tree> Search<'a, T> {
 
     /// The moves of a position that is searched to a depth, with their proven bounds so far.
     #[inline(never)]
-    pub fn children(&mut self, position: &T::Position, first: MovePlace, window: Window) -> T::Children {
+    pub fn children(&mut self, position: &T::Position, first: MovePlace, depth: u8) -> T::Children {
         let margin = self.tree.margin_range(position).margin;
         let child = |(index, m)| {
             let place = MovePlace::of(index);
@@ -251,33 +275,43 @@ impl<'a, T: Tree> Search<'a, T> {
             child.key = self.tree.key(&child.position);
         }
         self.tree.leave();
-        if window.depth >= LOOK_UP_DEPTH {
+        if depth >= LOOK_UP_DEPTH {
             // In a loop of its own, so that the memory accesses of all moves overlap, which halves the time.
             for child in children.iter_mut() {
                 let bounds = self.proven_bounds(&child.position, child.key);
                 child.bounds = if child.same_player { bounds } else { bounds.turned() };
             }
         }
-        if self.tree.has_floor() {
-            for child in children.iter_mut().filter(|child| !child.bounds.is_exact()) {
-                self.secure(child, window);
-            }
-        }
         children
     }
 
-    /// Narrows the proven bounds of a move by what the player to move after it has for certain, where that can decide
-    /// the move for the window.
-    #[inline]
-    fn secure(&self, child: &mut Child<T::Position, T::Move>, window: Window) {
-        let seen = window.after_move(window.alpha, window.beta, child.same_player);
-        let bounds = if child.same_player { child.bounds } else { child.bounds.turned() };
-        let wanted = seen.beta.div_euclid(POINTS_PER_SEED) + i32::from(seen.beta.rem_euclid(POINTS_PER_SEED) > 0);
-        if bounds.low < wanted && bounds.high >= wanted && wanted - bounds.low <= FLOOR_REACH {
-            let low = self.tree.floor(&child.position, wanted).max(bounds.low);
-            let bounds = Bounds { low, ..bounds };
-            child.bounds = if child.same_player { bounds } else { bounds.turned() };
+    /// Narrows the proven bounds of moves by exact values, and by what the player to move after each has for certain, where
+    /// that can decide the move for the window. In a function of its own, as most searches never call it.
+    #[inline(never)]
+    fn narrow(&self, children: &mut [Child<T::Position, T::Move>], window: Window) {
+        for child in children.iter_mut().filter(|child| !child.bounds.is_exact()) {
+            let seen = |bounds: Bounds| if child.same_player { bounds } else { bounds.turned() };
+            if let Some(margin) = self.endgame(&child.position) {
+                child.bounds = seen(Bounds::exact(margin));
+                continue;
+            }
+            if !self.banks {
+                continue;
+            }
+            let (bounds, beta) =
+                (seen(child.bounds), window.after_move(window.alpha, window.beta, child.same_player).beta);
+            let wanted = beta.div_euclid(POINTS_PER_SEED) + i32::from(beta.rem_euclid(POINTS_PER_SEED) > 0);
+            if bounds.low < wanted && bounds.high >= wanted && wanted - bounds.low <= FLOOR_REACH {
+                let low = self.tree.floor(&child.position, wanted).max(bounds.low);
+                child.bounds = seen(Bounds { low, ..bounds });
+            }
         }
+    }
+
+    /// The exact margin at the end, if it is known without a search.
+    #[inline]
+    pub fn endgame(&self, position: &T::Position) -> Option<i32> {
+        if T::HAS_ENDGAMES { self.tree.endgame(position) } else { None }
     }
 
     /// The proven bounds of a position so far, from the view of the player to move.
@@ -286,6 +320,11 @@ impl<'a, T: Tree> Search<'a, T> {
         let entry = self.table.find(key).filter(|_| key.is_sound && margin_range.reach > 0);
         let bounds = margin_range.bounds();
         entry.map_or(bounds, |entry| bounds.and(entry.bounds.shifted(margin_range.margin)))
+    }
+
+    /// The same, with the exact values that are known without a search.
+    pub fn known_bounds(&self, position: &T::Position, key: Key) -> Bounds {
+        self.endgame(position).map_or_else(|| self.proven_bounds(position, key), Bounds::exact)
     }
 
     /// Counts a position, and polls the signal every [`NODES_BETWEEN_POLLS`] positions.

@@ -8,6 +8,10 @@ use crate::{child::Child, table::Key, value::Bounds};
 
 /// A game as the search walks through it. All numbers are from the view of the player to move.
 pub(crate) trait Tree {
+    /// Whether [`endgame`](Self::endgame) knows any position. A constant, so that a search without tables takes no
+    /// instruction for them.
+    const HAS_ENDGAMES: bool;
+
     /// A position with all the state that the search needs.
     type Position: Clone;
 
@@ -58,6 +62,9 @@ pub(crate) trait Tree {
     /// A margin at the end that the player to move has for certain: by the seeds that its next moves bank, if the other
     /// side got all others. Looks no further than to a margin that is `wanted`.
     fn floor(&self, position: &Self::Position, wanted: i32) -> i32;
+
+    /// The exact margin at the end, if a table of positions with few seeds has it.
+    fn endgame(&self, position: &Self::Position) -> Option<i32>;
 
     /// The position's key in the table. The position before it must have been entered.
     fn key(&self, position: &Self::Position) -> Key;

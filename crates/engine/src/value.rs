@@ -70,6 +70,11 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// The bounds of a known margin.
+    pub const fn exact(margin: i32) -> Self {
+        Self { low: margin, high: margin }
+    }
+
     /// Whether only one margin is left.
     pub const fn is_exact(self) -> bool {
         self.low == self.high

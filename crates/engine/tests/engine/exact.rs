@@ -1,8 +1,8 @@
 //! Exact values, against published ones and against brute force.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
-use mancala_engine::{Engine, Evaluation, Limits, POINTS_PER_SEED};
+use mancala_engine::{Endgames, Engine, Evaluation, Limits, POINTS_PER_SEED};
 use mancala_rules::{AnyOptions, AnyPosition, Move, Side, Variant};
 
 use crate::{GO_ON, Random, brute_force::BruteForce, opening, play_on};
@@ -215,6 +215,51 @@ fn exact_values_match_brute_force_in_random_positions() {
         }
         assert!(exact >= RANDOM_POSITIONS / 3, "{exact} of {variant}");
     }
+}
+
+#[test]
+fn known_endgames_match_brute_force_in_every_game() {
+    let (mut random, mut exact) = (Random(2), HashMap::<Variant, u32>::new());
+    let endgames = Arc::new(Endgames::default());
+    for (variant, choices) in VARIED {
+        for _ in 0..RANDOM_POSITIONS / 5 {
+            let mut overrides: Vec<String> = Vec::new();
+            for (name, values) in choices {
+                overrides.push(format!("{name}={}", values[random.draw(values.len())]));
+            }
+            let Ok(options) = AnyOptions::parse(variant, "standard", &overrides.join(";")) else { continue };
+            let mut engine = Engine::new(1).with_endgames(Arc::clone(&endgames));
+            for _ in 0..5 {
+                let position = random_position(&options, &mut random);
+                let Some(expected) = BruteForce::default().value(&position) else { continue };
+                for candidate in engine.candidates(&position, Limits::nodes(2_000), &GO_ON) {
+                    let of_move = BruteForce::default().value_of_move(&position, candidate.m());
+                    of_move.map(|of_move| check(&position, candidate.value, of_move));
+                }
+                let Some(found) = engine.search(&position, Limits::nodes(2_000), &GO_ON) else { continue };
+                *exact.entry(variant).or_default() += u32::from(check(&position, found.value, expected));
+            }
+        }
+    }
+    assert!(exact.values().all(|&exact| exact >= RANDOM_POSITIONS / 3), "{exact:?}");
+}
+
+#[test]
+fn a_known_endgame_is_exact_with_its_line_at_once() {
+    let options = AnyOptions::parse(Variant::Kalah, "standard", "").unwrap();
+    let position = AnyPosition::parse(&options, "2,0,0,1,0,3/0,0,2,2,0,2 18-18 S - 40 1S").unwrap();
+    let limits = Limits::nodes(20);
+    assert!(!Engine::new(1).search(&position, limits, &GO_ON).unwrap().value.is_exact);
+    let mut engine = Engine::new(1).with_endgames(Arc::default());
+    let found = engine.search(&position, limits, &GO_ON).unwrap();
+    assert!(found.value.is_exact);
+    // The whole line is known, to the end of the game.
+    let mut at = position.clone();
+    for &m in &found.line {
+        at.play_unchecked(m);
+    }
+    let score = at.outcome().expect("the line ends the game").score;
+    assert_eq!((i32::from(score.south) - i32::from(score.north)) * POINTS_PER_SEED, found.value.points, "{found:?}");
 }
 
 #[test]

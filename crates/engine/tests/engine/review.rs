@@ -1,5 +1,7 @@
 //! Reviews of played games.
 
+use std::sync::Arc;
+
 use mancala_engine::{Engine, Limits, POINTS_PER_SEED, Review, ReviewError, Signal};
 use mancala_rules::{AnyPosition, IllegalMove, Move, Side, Variant};
 
@@ -63,6 +65,33 @@ fn exact_values_follow_from_each_other() {
         let outcome = position.outcome().unwrap();
         let margin = i32::from(outcome.score.south) - i32::from(outcome.score.north);
         assert_eq!(reviews.last().unwrap().after.points, margin * POINTS_PER_SEED);
+    }
+}
+
+#[test]
+fn a_depth_that_would_not_be_completed_is_not_begun() {
+    let opening = opening(Variant::Kalah, "standard", "");
+    let limits = Limits::nodes(50_000);
+    let found = Engine::new(1).search(&opening, limits, &GO_ON).expect("there are moves");
+    assert_eq!(found.nodes, limits.nodes, "the search is ended by its bound");
+    let review = Engine::new(1).review(&opening, found.best(), limits, &GO_ON).expect("nothing stops it");
+    assert_eq!((review.before, review.line[0]), (found.value, found.best()));
+    assert!(review.nodes < 45_000, "{review:?}");
+}
+
+#[test]
+fn known_endgames_halve_the_positions_of_a_review() {
+    let knowing = Engine::new(1).with_endgames(Arc::default());
+    for (variant, overrides, with, without) in [
+        (Variant::Kalah, "", 100_000, 200_000),
+        // A store can end the game, so that its value depends on more than the pits.
+        (Variant::Kalah, "majority_end=true", 200_000, 200_000),
+        (Variant::Oware, "", 200_000, 200_000),
+        (Variant::Bao, "", 200_000, 200_000),
+    ] {
+        let opening = opening(variant, "standard", overrides);
+        assert_eq!(knowing.review_nodes(&opening), with, "{variant} {overrides}");
+        assert_eq!(Engine::new(1).review_nodes(&opening), without, "{variant} {overrides}");
     }
 }
 

@@ -61,6 +61,18 @@ impl Half {
         Self(self.0 & Self::PITS)
     }
 
+    /// The bytes of the pits.
+    #[inline]
+    pub const fn row_word(self) -> u64 {
+        self.0 & Self::PITS
+    }
+
+    /// A half of these pits, with an empty store.
+    #[inline]
+    pub const fn of_row_word(word: u64) -> Self {
+        Self(word & Self::PITS)
+    }
+
     /// The pits that hold seeds.
     #[inline]
     pub const fn filled_pits(self) -> Pits {

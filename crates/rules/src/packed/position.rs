@@ -67,6 +67,22 @@ impl Position {
         self.half(side).row_total()
     }
 
+    /// The seeds of the pits: a word for the side to move, one for the other side. Each pit is a byte, the first one the
+    /// lowest.
+    #[must_use]
+    #[inline]
+    pub const fn rows(&self) -> [u64; 2] {
+        [self.own.row_word(), self.other.row_word()]
+    }
+
+    /// A position with these [`rows`](Self::rows), empty stores, and South to move.
+    #[must_use]
+    #[inline]
+    pub const fn of_rows([own, other]: [u64; 2]) -> Self {
+        let (own, other) = (Half::of_row_word(own), Half::of_row_word(other));
+        Self { own, other, quiet: 0, turn: Side::South, extra: false, over: false, reason: None }
+    }
+
     /// A board with this side to move; `None` if it has too many pits or seeds, or burnt pits.
     pub(super) fn of(board: &Board, turn: Side) -> Option<Self> {
         let fits = board.pits_per_side() <= PITS_MAX && board.total() <= SEEDS_MAX && board.burnt() == Spots::NONE;
