@@ -106,7 +106,7 @@ impl Http1 {
     pub(super) async fn open(stream: Stream, meter: Arc<Meter>) -> Result<Self, Lost> {
         let mut connecting = http1::Builder::new();
         connecting.max_buf_size(HEAD_BYTES_MAX);
-        let opened = connecting.handshake(TokioIo::new(Talk::new(stream, meter.clone()))).await;
+        let opened = connecting.handshake(TokioIo::new(meter.note(stream))).await;
         let (requests, driver) = opened.map_err(|_| Lost { has_answered: false })?;
         Ok(Self { requests, driver: Box::pin(driver), meter })
     }
@@ -189,8 +189,9 @@ impl Http2 {
         Ok((answer, is_taken.load(Ordering::Relaxed)))
     }
 
+    /// Whether it serves no further request: it is closed, or the endpoint allows none.
     pub(super) fn is_closed(&self) -> bool {
-        self.requests.is_closed()
+        self.requests.is_closed() || self.streams.load(Ordering::Relaxed) == 0
     }
 
     /// Whether it has room for one more request.

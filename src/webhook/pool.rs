@@ -120,6 +120,8 @@ impl Pool {
     pub(super) fn put(&self, origin: Origin, kept: Kept) {
         let mut all = self.lock();
         let of_host = all.entry(origin).or_default();
+        // An endpoint may allow no stream at all: then each message gets a connection, and none of them is of use later.
+        of_host.retain(|idle| !matches!(&idle.kept.connection, Connection::Http2(shared) if shared.is_closed()));
         let is_shared = |idle: &Idle| match (&idle.kept.connection, &kept.connection) {
             (Connection::Http2(shared), Connection::Http2(_)) => idle.kept.address == kept.address && shared.has_room(),
             _ => false,

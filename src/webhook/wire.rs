@@ -16,6 +16,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
 };
+use tokio_util::io::{InspectReader, InspectWriter};
 
 /// The most bytes that are read from a connection for one request, including TLS.
 const BYTES_MAX: u64 = 256 * 1024;
@@ -41,12 +42,11 @@ pub(super) struct Meter {
     begins: AtomicBool,
 }
 
-/// What HTTP reads and writes: the connection, or TLS over it.
-#[derive(Debug)]
-pub(super) struct Talk<S> {
-    stream: S,
-    meter: Arc<Meter>,
-}
+/// What HTTP reads and writes: the connection, or TLS over it. Its meter learns what is written and read.
+pub(super) type Talk<S> = InspectReader<InspectWriter<S, Note>, Note>;
+
+/// Notes bytes that were written or read.
+type Note = Box<dyn FnMut(&[u8]) + Send>;
 
 /// An open connection, which is counted until it is dropped.
 #[derive(Debug)]
@@ -110,6 +110,22 @@ impl Meter {
     pub(super) fn has_answered(&self) -> bool {
         self.has_answered.load(Ordering::Relaxed)
     }
+
+    /// A stream whose requests and answers the meter notes.
+    pub(super) fn note<S: AsyncRead + AsyncWrite>(self: &Arc<Self>, stream: S) -> Talk<S> {
+        let (asked, answered) = (self.clone(), self.clone());
+        let is_written = move |bytes: &[u8]| {
+            if !bytes.is_empty() {
+                asked.is_asked.store(true, Ordering::Relaxed);
+            }
+        };
+        let is_read = move |bytes: &[u8]| {
+            if !bytes.is_empty() && answered.is_asked.load(Ordering::Relaxed) {
+                answered.has_answered.store(true, Ordering::Relaxed);
+            }
+        };
+        InspectReader::new(InspectWriter::new(stream, Box::new(is_written)), Box::new(is_read))
+    }
 }
 
 impl AsyncRead for Wire {
@@ -169,58 +185,5 @@ impl Wire {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         Ok(())
-    }
-}
-
-impl<S> Talk<S> {
-    pub(super) const fn new(stream: S, meter: Arc<Meter>) -> Self {
-        Self { stream, meter }
-    }
-
-    /// Notes that a request is on its way.
-    fn note(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if matches!(written, Poll::Ready(Ok(1..))) {
-            self.meter.is_asked.store(true, Ordering::Relaxed);
-        }
-        written
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Talk<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
-        if buffer.filled().len() > before && self.meter.is_asked.load(Ordering::Relaxed) {
-            self.meter.has_answered.store(true, Ordering::Relaxed);
-        }
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Talk<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.note(written)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, parts);
-        self.note(written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
