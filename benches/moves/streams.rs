@@ -162,7 +162,12 @@ async fn measure_delay(bench: &mut Bench, one: &Server, other: &Server, by: Foll
     let time = bench.settings.round() * u32::try_from(bench.settings.rounds).expect("a handful");
     let played = load.play_at(rate, time).await?;
     let answered: HashMap<_, _> = load.take_answered().into_iter().map(|(game, ply, at)| ((game, ply), at)).collect();
-    let of_followed = answered.keys().filter(|(game, _)| followed.contains(game)).count() * by.streams_of_a_move();
+    let is_followed = |game: &Uuid| match by {
+        Followed::Games => followed.contains(game),
+        // Also the games that replace those that ended meanwhile.
+        Followed::Players => true,
+    };
+    let of_followed = answered.keys().filter(|(game, _)| is_followed(game)).count() * by.streams_of_a_move();
     wait_for_moves(&streams, of_followed).await?;
     if let Some(statements) = &mut statements {
         statements.print().await?;

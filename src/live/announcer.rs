@@ -3,12 +3,12 @@
 use std::{sync::Weak, time::Duration};
 
 use sqlx::PgPool;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::hub::Hub;
 use crate::db::connection::notifications;
 
-/// The least time between two notifications. The first change after a pause is sent at once; the changes of the next interval are
+/// The least time from one notification to the next. The first change after a pause is sent at once; the changes of the next interval are
 /// sent together, so that the database's load does not grow with their number.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -29,6 +29,7 @@ pub async fn announce(hub: Weak<Hub>, pool: PgPool) {
         if timeout(HUB_CHECK, changes.wait_for_some()).await.is_err() {
             continue;
         }
+        let begun = Instant::now();
         let cause = match timeout(TIMEOUT, notifications::send(&pool, &changes.take())).await {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(error.to_string()),
@@ -43,6 +44,11 @@ pub async fn announce(hub: Weak<Hub>, pool: PgPool) {
         if failing {
             changes.add_lost();
         }
-        sleep(if failing { PAUSE_AFTER_LOSS } else { PAUSE }).await;
+        if failing {
+            sleep(PAUSE_AFTER_LOSS).await;
+        } else {
+            // From the beginning of this one, so that no change waits for longer.
+            sleep_until(begun + PAUSE).await;
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::join;
 use sqlx::PgPool;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
@@ -44,20 +45,9 @@ pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: Option<Database>) {
             present.notify_all_players();
             (has_missed, players_notified) = (false, Some(Instant::now()));
         }
-        let cause = match timeout(TIMEOUT, poll(&present, &pool)).await {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("the database does not answer".to_owned()),
-        };
-        drop(present);
-        if let Some(cause) = &cause
-            && !failing
-        {
-            tracing::warn!(cause, "changes by other servers are not seen until the database answers again");
-        }
-        failing = cause.is_some();
+        // No notification waits for the poll.
         let missed;
-        (listener, missed) = listen(&hub, listener).await;
+        (failing, (listener, missed)) = join(poll_once(present, &pool, failing), listen(&hub, listener)).await;
         has_missed |= missed;
     }
 }
@@ -103,6 +93,19 @@ async fn listen(hub: &Weak<Hub>, listener: Option<Listener>) -> (Option<Listener
         }
     }
     (Some(listener), has_missed)
+}
+
+/// Polls, and logs the first failure. Returns whether it failed.
+async fn poll_once(hub: Arc<Hub>, pool: &PgPool, was_failing: bool) -> bool {
+    let cause = match timeout(TIMEOUT, poll(&hub, pool)).await {
+        Ok(Ok(())) => return false,
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "the database does not answer".to_owned(),
+    };
+    if !was_failing {
+        tracing::warn!(cause, "changes by other servers are not seen until the database answers again");
+    }
+    true
 }
 
 /// Reads the versions of all games with waiters.
