@@ -210,9 +210,12 @@ async fn hand_over(
                 select from note own
                 where own.player_id = $2 and own.game_id = note.game_id and own.ply = note.ply
             )
+        ), held as (
+            -- In the order of their ids, as all that locks several.
+            select id from webhook where player_id = $1 order by id for no key update
         ), webhooks as (
             update webhook set player_id = $2, network = null, flag_at = case when disabled_at is null then $3::timestamptz end
-            where player_id = $1
+            from held where webhook.id = held.id
         ), analyses as (
             update analysis_request set player_id = $2, round_key = $2 where player_id = $1
         ), beginnings as (

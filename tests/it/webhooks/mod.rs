@@ -4,4 +4,5 @@ pub mod connections;
 pub mod consent;
 pub mod deliveries;
 pub mod endpoints;
+pub mod locks;
 pub mod queues;

@@ -68,7 +68,7 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<O
 }
 
 /// Deletes all webhooks of a player, and the answers to their creation, which show secrets. The caller has locked the
-/// player's row.
+/// player's row. Their rows are locked in the order of their ids, as by all that locks several.
 pub(super) async fn delete_webhooks(
     connection: &mut PgConnection,
     player: PlayerId,
@@ -78,10 +78,12 @@ pub(super) async fn delete_webhooks(
         r#"
         with answers as (
             delete from idempotency_key where player_id = $1 and location like '/v1/webhooks/%'
+        ), held as (
+            select id from webhook where player_id = $1 order by id for no key update
         )
         update webhook set player_id = null, network = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
             challenge = null, due_at = null, flag_at = null, disabled_at = $2, disabled_reason = 'deleted'
-        where player_id = $1
+        from held where webhook.id = held.id
         "#,
         player.0,
         now,

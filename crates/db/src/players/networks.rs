@@ -56,8 +56,12 @@ pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
             for no key update skip locked
         ), games as (
             update computer_game set network = null from old where computer_game.player_id = old.id
+        ), held as (
+            -- In the order of their ids, as all that locks several.
+            select webhook.id from old join webhook on webhook.player_id = old.id
+            where webhook.network is not null order by webhook.id for no key update of webhook
         ), endpoints as (
-            update webhook set network = null from old where webhook.player_id = old.id
+            update webhook set network = null from held where webhook.id = held.id
         )
         update player set network = null from old where player.id = old.id
         "#,

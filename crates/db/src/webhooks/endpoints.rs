@@ -458,9 +458,13 @@ async fn forget_answer(pool: &PgPool, player: PlayerId, id: Uuid) -> Result<(), 
 pub async fn delete_of_erased(pool: &PgPool, since: OffsetDateTime, now: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!(
         r#"
+        with held as (
+            select webhook.id from player join webhook on webhook.player_id = player.id
+            where player.erased_at >= $1 order by webhook.id for no key update of webhook
+        )
         update webhook set player_id = null, url = '', secret = '', previous_secrets = '{}', previous_until = '{}',
             network = null, challenge = null, due_at = null, flag_at = null, disabled_at = $2, disabled_reason = 'deleted'
-        from player where player.id = player_id and player.erased_at >= $1
+        from held where webhook.id = held.id
         "#,
         since,
         now,
