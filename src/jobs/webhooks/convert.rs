@@ -56,9 +56,9 @@ pub(super) async fn convert(
     if games.is_empty() {
         return Ok(is_whole_queue);
     }
-    if convert_batch(pool, batch, counted, write, now).await.is_err() {
+    if convert_batch(batch, counted, write, now).await.is_err() {
         for game in games {
-            if let Err(error) = convert_batch(pool, Batch::of_game(pool, game).await?, counted, write, now).await {
+            if let Err(error) = convert_batch(Batch::of_game(pool, game).await?, counted, write, now).await {
                 if let Some(line) = repeats::admit("webhook messages of games", &error.to_string()) {
                     tracing::error!(left_out = line.left_out, game.id = %game.0, "the webhook messages of a game cannot be made yet: {error}");
                 }
@@ -81,13 +81,12 @@ enum ConvertError {
 }
 
 async fn convert_batch(
-    pool: &PgPool,
     mut batch: Batch,
     counted: &mut Counted,
     write: WriteMessage,
     now: OffsetDateTime,
 ) -> Result<(), ConvertError> {
-    let made = AssertUnwindSafe(make_deliveries(pool, &mut batch, counted, write, now)).catch_unwind().await;
+    let made = AssertUnwindSafe(make_deliveries(&mut batch, counted, write, now)).catch_unwind().await;
     match made.unwrap_or(Err(ConvertError::Panicked)) {
         Ok(()) => Ok(batch.commit().await?),
         Err(error) => {
@@ -98,27 +97,28 @@ async fn convert_batch(
 }
 
 async fn make_deliveries(
-    pool: &PgPool,
     batch: &mut Batch,
     counted: &mut Counted,
     write: WriteMessage,
     now: OffsetDateTime,
 ) -> Result<(), ConvertError> {
+    let ids = batch.games();
+    let (connection, pending) = batch.parts();
     let games: HashMap<_, _> =
-        games::find_all(pool, &batch.games()).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();
+        games::find_all(&mut *connection, &ids).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();
     let of_game =
         |seated: &SeatedGame| [seated.game.players().first, seated.game.players().second, seated.game.invited()];
     let players: Vec<PlayerId> = games.values().flat_map(of_game).flatten().collect();
-    let subscribers = queue::subscribers(pool, &players).await?;
+    let subscribers = queue::subscribers(&mut *connection, &players).await?;
     // The events of each append, with the state before them.
-    let known = batch.pending.iter().filter_map(|append| Some((append, games.get(&append.game)?)));
+    let known = pending.iter().filter_map(|append| Some((append, games.get(&append.game)?)));
     let known: Vec<_> = if subscribers.is_empty() { vec![] } else { known.collect() };
     let wanted = known.iter().map(|(append, seated)| LogRange {
         game: &seated.game,
         after: u32::try_from(append.from_seq - 1).unwrap_or(0),
         until: u32::try_from(append.to_seq).unwrap_or(0),
     });
-    let parts = game_log::read_all(pool, &wanted.collect::<Vec<_>>()).await?;
+    let parts = game_log::read_all(&mut *connection, &wanted.collect::<Vec<_>>()).await?;
     let mut deliveries = vec![];
     for ((_, seated), part) in known.iter().zip(&parts) {
         let part = part.as_ref().map_err(Clone::clone)?;

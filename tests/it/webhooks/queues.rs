@@ -538,3 +538,17 @@ async fn a_slow_host_and_a_player_with_many_endpoints_leave_room_for_others() {
     join(running, arrived).await;
     writing.end().await;
 }
+
+#[actix_web::test]
+async fn one_connection_is_enough_to_queue_and_send() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let endpoint = Endpoint::start().await;
+    created_for(&app, &bo, &endpoint, &json!(["game.offer"])).await;
+    let game = app.started_between(&ana, &bo, &json!({})).await;
+    offers(&app, &game, &ana, 1).await;
+    let alone = mancala_server::db::pool(app.options.clone(), 1);
+    let sent = job::round(&alone, &settings(&app, Reach::Anywhere, system_names())).await.expect("a round");
+    assert!(sent > 0);
+    assert!(!of_game(&endpoint, &game).is_empty());
+}

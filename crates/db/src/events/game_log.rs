@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use mancala_domain::{Event, Fact, Game, Previous};
-use sqlx::{PgPool, types::Json};
+use sqlx::{PgExecutor, PgPool, types::Json};
 use tokio::task::spawn_blocking;
 use tracing::Instrument;
 use uuid::Uuid;
@@ -46,7 +46,10 @@ pub async fn read(pool: &PgPool, game: &Game, after: u32, limit: u32) -> Result<
 }
 
 /// The same for several games at once, in their order. A log that cannot be read is an error of its own.
-pub async fn read_all(pool: &PgPool, ranges: &[LogRange<'_>]) -> Result<Vec<Result<LogSlice, DbError>>, DbError> {
+pub async fn read_all(
+    executor: impl PgExecutor<'_>,
+    ranges: &[LogRange<'_>],
+) -> Result<Vec<Result<LogSlice, DbError>>, DbError> {
     let ids: Vec<_> = ranges.iter().map(|range| range.game.id().0).collect();
     let after: Vec<_> = ranges.iter().map(|range| i32::try_from(range.after).unwrap_or(i32::MAX)).collect();
     let until: Vec<_> = ranges.iter().map(|range| column(range.until.min(range.game.version()))).collect();
@@ -72,7 +75,7 @@ pub async fn read_all(pool: &PgPool, ranges: &[LogRange<'_>]) -> Result<Vec<Resu
         &after,
         &until,
     )
-    .fetch_all(pool)
+    .fetch_all(executor)
     .instrument(statement("select event"))
     .await?;
     let (mut archives, mut later) = (vec![], HashMap::<i64, Vec<EventRow>>::new());

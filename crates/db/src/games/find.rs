@@ -25,9 +25,9 @@ pub async fn find_whole(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>,
 }
 
 /// The games with these ids, newest first.
-pub async fn find_all(pool: &PgPool, ids: &[GameId]) -> Result<Vec<SeatedGame>, DbError> {
+pub async fn find_all(executor: impl PgExecutor<'_>, ids: &[GameId]) -> Result<Vec<SeatedGame>, DbError> {
     let ids: Vec<_> = ids.iter().map(|id| id.0).collect();
-    load(pool, &ids, Histories::Skipped).await
+    load(executor, &ids, Histories::Skipped).await
 }
 
 /// The same, each by itself: one that cannot be read fails alone.

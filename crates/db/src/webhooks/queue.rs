@@ -6,7 +6,7 @@ use std::{
 };
 
 use mancala_domain::{Event, GameId, Notice, NoticeKind, PlayerId, Previous};
-use sqlx::{PgPool, Postgres, Transaction};
+use sqlx::{PgConnection, PgExecutor, PgPool, Postgres, Transaction};
 use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
@@ -263,6 +263,11 @@ impl Batch {
         games
     }
 
+    /// The connection of the batch, and its events. All that a batch needs is read by that connection: there may be no other.
+    pub fn parts(&mut self) -> (&mut PgConnection, &[PendingEvents]) {
+        (&mut self.transaction, &self.pending)
+    }
+
     /// Replaces the queued events by deliveries. `present` has the deadlines that the games have now: reminders of
     /// other deadlines are deleted.
     ///
@@ -301,10 +306,15 @@ impl Batch {
                         unnest($3::uuid[]) as webhook_id,
                         unnest($4::uuid[]) as game_id,
                         unnest($5::timestamptz[]) as deadline
-                ) present
-                where webhook_delivery.webhook_id = present.webhook_id and webhook_delivery.game_id = present.game_id
-                  and webhook_delivery.deadline is not null and ended_at is null and leased_until is null
-                  and webhook_delivery.deadline is distinct from present.deadline
+                ) present cross join lateral (
+                    -- The limits here and below keep PostgreSQL from reading all that waits for any endpoint instead.
+                    select id from webhook_delivery
+                    where webhook_id = present.webhook_id and game_id = present.game_id
+                      and webhook_delivery.deadline is not null and ended_at is null and leased_until is null
+                      and webhook_delivery.deadline is distinct from present.deadline
+                    limit 100
+                ) outdated
+                where webhook_delivery.id = outdated.id and ended_at is null and leased_until is null
             ), notice as (
                 select
                     unnest($6::uuid[]) as id,
@@ -321,11 +331,14 @@ impl Batch {
             select id, webhook_id, $14, game_id, seq, type, payload, deadline is null, deadline, case
                 when deadline is not null then due_at
                 when row_number() over (partition by webhook_id, game_id, deadline is null order by seq, type) = 1
-                    and not exists (
-                        select from webhook_delivery before
-                        where before.webhook_id = notice.webhook_id and before.game_id = notice.game_id
-                          and ended_at is null and in_order
-                    ) then $14
+                    and (
+                        select count(*) from (
+                            select from webhook_delivery before
+                            where before.webhook_id = notice.webhook_id and before.game_id = notice.game_id
+                              and ended_at is null and in_order
+                            limit 1
+                        ) found
+                    ) = 0 then $14
             end
             from notice
             on conflict (webhook_id, game_id, deadline) where deadline is not null do nothing
@@ -410,7 +423,7 @@ pub async fn put_off(pool: &PgPool, game: GameId, until: OffsetDateTime) -> Resu
 }
 
 /// The enabled endpoints of players.
-pub async fn subscribers(pool: &PgPool, players: &[PlayerId]) -> Result<Vec<Subscriber>, DbError> {
+pub async fn subscribers(executor: impl PgExecutor<'_>, players: &[PlayerId]) -> Result<Vec<Subscriber>, DbError> {
     let rows = sqlx::query!(
         r#"
         select webhook.id, player_id as "player_id!", webhook.created_at, events
@@ -419,7 +432,7 @@ pub async fn subscribers(pool: &PgPool, players: &[PlayerId]) -> Result<Vec<Subs
         "#,
         &players.iter().map(|player| player.0).collect::<Vec<_>>(),
     )
-    .fetch_all(pool)
+    .fetch_all(executor)
     .instrument(statement("select webhooks of players"))
     .await?;
     let subscribers = rows.into_iter().map(|row| Subscriber {
