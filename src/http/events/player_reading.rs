@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -131,9 +131,16 @@ pub async fn read_named(
     }
     let known = read_until(state, position, named).await?;
     // A process that played the move, or another stream of which has read it, has the game already.
-    let found: Vec<_> = try_join_all(named.iter().map(|game| find(state, *game))).await?;
+    let mut found = vec![];
+    for (game, looked_up) in named.iter().zip(join_all(named.iter().map(|game| find(state, *game))).await) {
+        match looked_up {
+            Ok(game) => found.extend(game),
+            Err(error) if error.is_data_error() => leave_out(*game, &error.to_string()),
+            Err(error) => return Err(error.into()),
+        }
+    }
     let (mut room, mut is_last, mut ranges) = (limit, true, vec![]);
-    let seated = found.iter().flatten().map(|found| &found.seated);
+    let seated = found.iter().map(|found| &found.seated);
     for seated in seated.filter(|seated| seated.game.change().people.contains(&Some(player))) {
         let Some(after) = known.get(&seated.game.id()) else { continue };
         let until = seated.game.version().min(after.saturating_add(room));
@@ -186,9 +193,9 @@ async fn load(state: &AppState, ranges: &[(&SeatedGame, LogRange<'_>)]) -> Resul
         match slice {
             Ok(slice) => match views(seated, &slice) {
                 Ok(views) => all.extend(views),
-                Err(error) => leave_out(seated, &error.to_string()),
+                Err(error) => leave_out(seated.game.id(), &error.to_string()),
             },
-            Err(error) if error.is_data_error() => leave_out(seated, &error.to_string()),
+            Err(error) if error.is_data_error() => leave_out(seated.game.id(), &error.to_string()),
             Err(error) => return Err(error.into()),
         }
     }
@@ -196,9 +203,9 @@ async fn load(state: &AppState, ranges: &[(&SeatedGame, LogRange<'_>)]) -> Resul
 }
 
 /// Says that events of a game are left out: the reader gets those of other games.
-fn leave_out(seated: &SeatedGame, error: &str) {
+fn leave_out(game: GameId, error: &str) {
     if let Some(line) = repeats::admit("games whose events cannot be read", error) {
-        tracing::error!(left_out = line.left_out, game.id = %seated.game.id().0, "a player's feed lacks events of a game: {error}");
+        tracing::error!(left_out = line.left_out, game.id = %game.0, "a player's feed lacks events of a game: {error}");
     }
 }
 
