@@ -138,6 +138,8 @@ test("a direction that is asked for is left by Escape, and previewed before it i
   await becomes(() => asking.count(), 0);
   await becomes(() => focused(ana, "pit"), "F");
   await pit(ana, "F").click();
+  // The panel takes the focus when it opens, and would take it back.
+  await becomes(() => ana.page.evaluate(() => Boolean(document.activeElement?.closest(".ways"))), true);
   await move(ana, "FV").focus();
   await eventually("the end of the sowing is told", async () => /⁨FV⁩ ends in/.test((await ana.page.locator(".status").textContent()) ?? ""));
   assert.match((await move(ana, "FV").textContent()) ?? "", /← towards \u2068E\u2069/);
