@@ -4548,7 +4548,10 @@ export interface operations {
                 /** @description Where to go on: `next_cursor` of the page before, with the same filters. */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the page that the client has */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4557,6 +4560,8 @@ export interface operations {
             /** @description A page of games */
             200: {
                 headers: {
+                    /** @description A digest of the page */
+                    ETag?: string;
                     /** @description Where the next page is, if there is one */
                     Link?: string;
                     RateLimit: components["headers"]["RateLimit"];
@@ -4567,6 +4572,16 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["GamePage"];
                 };
+            };
+            /** @description The client's page is current */
+            304: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description `invalid_token` */
             401: {
@@ -10501,7 +10516,10 @@ export interface operations {
                 /** @description Where to go on: `next_cursor` of the page before, with the same direction. */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The `ETag` of the page that the client has */
+                "If-None-Match"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10510,6 +10528,8 @@ export interface operations {
             /** @description A page of games */
             200: {
                 headers: {
+                    /** @description A digest of the page */
+                    ETag?: string;
                     /** @description Where the next page is, if there is one */
                     Link?: string;
                     RateLimit: components["headers"]["RateLimit"];
@@ -10520,6 +10540,16 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["GamePage"];
                 };
+            };
+            /** @description The client's page is current */
+            304: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description `unauthenticated`, `invalid_token` */
             401: {

@@ -15,7 +15,7 @@ use crate::{
     http::{
         answer::problem::Problem,
         request::{
-            conditional::IfMatch,
+            conditional::{IfMatch, IfNoneMatch},
             extract::{GamePath, NoQuery, Nothing, OptionalBody, Query},
         },
         state::{AppState, shared_answers::Page, tokens::Caller},
@@ -30,15 +30,23 @@ use crate::{
 #[utoipa::path(
     tag = "games",
     operation_id = "list_invitations",
-    params(ListInvitations),
+    params(
+        ListInvitations,
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the page that the client has"),
+    ),
     responses((status = 200, description = "A page of games", body = GamePage,
-        headers(("Link" = String, description = "Where the next page is, if there is one")))),
+        headers(
+            ("Link" = String, description = "Where the next page is, if there is one"),
+            ("ETag" = String, description = "A digest of the page"),
+        )),
+        (status = 304, description = "The client's page is current")),
     security(("bearer" = []))
 )]
 #[get("/me/invitations")]
 pub async fn list_invitations(
     state: Data<AppState>,
     caller: Caller,
+    known: IfNoneMatch,
     query: Query<ListInvitations>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
@@ -57,7 +65,7 @@ pub async fn list_invitations(
     };
     let page = state.reads.run(read).await?;
     let seal = |key: &str| state.cursors.seal(key, &list);
-    Ok(answer("/v1/me/invitations", &request, &page, Some(caller.player), seal))
+    Ok(answer("/v1/me/invitations", &request, &known, &page, Some(caller.player), seal))
 }
 
 /// Decline an invitation

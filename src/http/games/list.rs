@@ -19,7 +19,7 @@ use crate::{
     http::{
         answer::{code::Code, page::page_size, problem::Problem},
         layers::limits,
-        request::{auth::Reader, extract::read_query},
+        request::{auth::Reader, conditional::IfNoneMatch, extract::read_query},
         state::{
             AppState,
             shared_answers::{Page, Wanted},
@@ -45,15 +45,28 @@ const PLIES_MAX: u32 = 1_000_000;
 #[utoipa::path(
     tag = "games",
     operation_id = "list_games",
-    params(GamesByIds, ListGames),
+    params(
+        GamesByIds,
+        ListGames,
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the page that the client has"),
+    ),
     responses((status = 200, description = "A page of games", body = GamePage,
-        headers(("Link" = String, description = "Where the next page is, if there is one")))),
+        headers(
+            ("Link" = String, description = "Where the next page is, if there is one"),
+            ("ETag" = String, description = "A digest of the page"),
+        )),
+        (status = 304, description = "The client's page is current")),
     security((), ("bearer" = []))
 )]
 #[get("/games")]
-pub async fn list_games(state: Data<AppState>, reader: Reader, request: HttpRequest) -> Result<HttpResponse, Problem> {
+pub async fn list_games(
+    state: Data<AppState>,
+    reader: Reader,
+    known: IfNoneMatch,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
     if form_urlencoded::parse(request.query_string().as_bytes()).any(|(name, _)| name == "ids") {
-        return list_by_ids(&state, &request, reader.0).await;
+        return list_by_ids(&state, &request, &known, reader.0).await;
     }
     let query: ListGames = read_query(request.query_string())?;
     let limit = games_of_page(&request, query.limit)?;
@@ -62,13 +75,14 @@ pub async fn list_games(state: Data<AppState>, reader: Reader, request: HttpRequ
     let list = format!("games {:?} {filter:?}", query.sort);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let page = page::read(&state, &Wanted { filter: filter.of_any_viewer(), after, limit }).await?;
-    Ok(answer("/v1/games", &request, &page, reader.0, |key| state.cursors.seal(key, &list)))
+    Ok(answer("/v1/games", &request, &known, &page, reader.0, |key| state.cursors.seal(key, &list)))
 }
 
 /// The games with these ids that the caller may see, newest first, as one page.
 async fn list_by_ids(
     state: &AppState,
     request: &HttpRequest,
+    known: &IfNoneMatch,
     viewer: Option<PlayerId>,
 ) -> Result<HttpResponse, Problem> {
     let query: GamesByIds = read_query(request.query_string())?;
@@ -84,7 +98,7 @@ async fn list_by_ids(
     let ids = &ids;
     let mut games = state.reads.run(|db| async move { find_listed(state, &db, ids).await }).await?;
     games.retain(|known| known.seated.game.is_visible_to(viewer));
-    Ok(answer("/v1/games", request, &Page { games, next: None }, viewer, str::to_owned))
+    Ok(answer("/v1/games", request, known, &Page { games, next: None }, viewer, str::to_owned))
 }
 
 /// Ids of games in one request: as many as a page has games.

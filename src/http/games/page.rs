@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use actix_web::{HttpRequest, HttpResponse, http::header::ContentType};
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::header::{self, ContentType},
+};
 use time::OffsetDateTime;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -22,6 +25,7 @@ use crate::{
             problem::Problem,
         },
         layers::limits,
+        request::conditional::IfNoneMatch,
         state::{
             AppState,
             shared_answers::{Page, Wanted},
@@ -49,21 +53,24 @@ pub(crate) fn games_of_page(request: &HttpRequest, limit: Option<u32>) -> Result
     Ok(limit)
 }
 
-/// The response with a page, and the link to the next one.
+/// The response with a page, and the link to the next one; 304 if the client has the page.
 pub(crate) fn answer(
     path: &str,
     request: &HttpRequest,
+    known: &IfNoneMatch,
     page: &Page,
     viewer: Option<PlayerId>,
     seal: impl FnOnce(&str) -> String,
 ) -> HttpResponse {
     let next_cursor = page.next.map(|key| seal(&cursor_text(key)));
-    let mut response = HttpResponse::Ok();
+    let (json, etag) = page.json(viewer, next_cursor.as_deref());
+    let is_news = !known.has(&etag);
+    let mut response = if is_news { HttpResponse::Ok() } else { HttpResponse::NotModified() };
     if let Some(cursor) = &next_cursor {
         response.insert_header(next_link(path, request.query_string(), cursor));
     }
-    let json = page.json(viewer, next_cursor.as_deref());
-    response.insert_header(NOT_KEPT).insert_header(VARIES).content_type(ContentType::json()).body(json)
+    response.insert_header((header::ETAG, etag)).insert_header(NOT_KEPT).insert_header(VARIES);
+    if is_news { response.content_type(ContentType::json()).body(json) } else { response.finish() }
 }
 
 /// The key in a cursor, after which the page begins.

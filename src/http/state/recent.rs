@@ -175,16 +175,19 @@ impl Remembered {
         }
     }
 
-    /// Appends the JSON of a viewer's view.
-    pub fn write_json(&self, viewer: Option<PlayerId>, json: &mut Vec<u8>) {
+    /// Appends the JSON of a viewer's view, and returns its digest.
+    pub fn write_json(&self, viewer: Option<PlayerId>, json: &mut Vec<u8>) -> u64 {
+        let write = |shown: &ShownGame, json: &mut Vec<u8>| {
+            json.extend_from_slice(&shown.json);
+            shown.digest
+        };
         if join_code_for(&self.seated.game, viewer).is_some() {
-            json.extend_from_slice(&ShownGame::of(&self.seated, viewer).json);
-            return;
+            return write(&ShownGame::of(&self.seated, viewer), json);
         }
         let shown = self.shown_to_all();
         match viewer {
             Some(viewer) => shown.write_with_me(&MeView::of(&self.seated, viewer), json),
-            None => json.extend_from_slice(&shown.json),
+            None => write(shown, json),
         }
     }
 

@@ -1,6 +1,9 @@
 //! What requests of the same moment share: pages of games, and answers of the explorer. Knows no parameters of a request.
 
-use std::sync::Arc;
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
 use actix_web::{http::header::EntityTag, web::Bytes};
 
@@ -8,11 +11,8 @@ use super::recent::Remembered;
 use crate::{
     db::lists::{Filter, PageKey},
     domain::PlayerId,
-    http::view::wire::ALWAYS_JSON,
+    http::view::{game::ME_BYTES, wire::ALWAYS_JSON},
 };
-
-/// Room for what a page has of a game besides what everyone sees: what the viewer is in it, and a comma.
-const ME_BYTES: usize = 96;
 
 /// A page of a filtered list. Requests for equal ones share what is read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,20 +39,22 @@ pub(crate) struct Explored {
 }
 
 impl Page {
-    /// The JSON of a `GamePage`.
-    pub(crate) fn json(&self, viewer: Option<PlayerId>, next_cursor: Option<&str>) -> Vec<u8> {
+    /// The JSON of a `GamePage`, and its tag. Each cursor is another text, so the tag counts the place that it stands for.
+    pub(crate) fn json(&self, viewer: Option<PlayerId>, next_cursor: Option<&str>) -> (Vec<u8>, EntityTag) {
         let bytes: usize = self.games.iter().map(|known| known.shown_to_all().json.len() + ME_BYTES).sum();
         let mut json = Vec::with_capacity(bytes + ME_BYTES + next_cursor.map_or(0, str::len));
+        let mut digest = DefaultHasher::new();
         json.extend_from_slice(br#"{"items":["#);
         for (n, known) in self.games.iter().enumerate() {
             if n > 0 {
                 json.push(b',');
             }
-            known.write_json(viewer, &mut json);
+            known.write_json(viewer, &mut json).hash(&mut digest);
         }
         json.extend_from_slice(br#"],"next_cursor":"#);
         serde_json::to_writer(&mut json, &next_cursor).expect(ALWAYS_JSON);
         json.push(b'}');
-        json
+        self.next.map(|key| (key.at, key.id)).hash(&mut digest);
+        (json, EntityTag::new_weak(format!("{:016x}", digest.finish())))
     }
 }

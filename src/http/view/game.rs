@@ -381,7 +381,7 @@ pub struct ShownGame {
     pub etag: EntityTag,
     pub json: Bytes,
     /// The digest in the tag.
-    digest: u64,
+    pub digest: u64,
 }
 
 impl ShownGame {
@@ -415,19 +415,21 @@ impl ShownGame {
 
     /// The view of everyone, with the fields that only one viewer sees.
     pub fn with_me(&self, me: &MeView) -> Self {
-        let me = serde_json::to_vec(me).expect(ALWAYS_JSON);
-        let json = [self.open(), ME, &me, b"}"].concat();
-        let mut hasher = DefaultHasher::new();
-        (self.digest, me).hash(&mut hasher);
-        Self::tagged(self.version, json.into(), hasher.finish())
+        let mut json = Vec::with_capacity(self.json.len() + ME_BYTES);
+        let digest = self.write_with_me(me, &mut json);
+        Self::tagged(self.version, json.into(), digest)
     }
 
-    /// Appends the same JSON.
-    pub fn write_with_me(&self, me: &MeView, json: &mut Vec<u8>) {
+    /// Appends the same JSON, and returns its digest.
+    pub fn write_with_me(&self, me: &MeView, json: &mut Vec<u8>) -> u64 {
         json.extend_from_slice(self.open());
         json.extend_from_slice(ME);
+        let begin = json.len();
         serde_json::to_writer(&mut *json, me).expect(ALWAYS_JSON);
+        let mut hasher = DefaultHasher::new();
+        (self.digest, &json[begin..]).hash(&mut hasher);
         json.push(b'}');
+        hasher.finish()
     }
 
     /// The JSON without its closing brace.
@@ -455,6 +457,9 @@ impl ShownGame {
         }
     }
 }
+
+/// Room for what one viewer sees of a game besides what everyone does.
+pub const ME_BYTES: usize = 96;
 
 /// How the fields of one viewer begin, after those of everyone.
 const ME: &[u8] = br#","me":"#;

@@ -11,6 +11,7 @@ pub mod invitations;
 pub mod joining;
 pub mod lifecycle;
 pub mod list_cursors;
+pub mod list_tags;
 pub mod lists;
 pub mod lobby;
 pub mod me;

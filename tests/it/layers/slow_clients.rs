@@ -21,8 +21,11 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Between two pieces that a slow client sends.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What a client sends piece by piece, with pauses or without, until the server closes; what it was answered, and when.
-fn send(address: SocketAddr, first: &str, pieces: &[u8], pause: Option<Duration>) -> (String, Duration) {
+/// Between two pieces of a client that sends on and on. Without a pause its thread would take a core from all other tests.
+const BREATH: Duration = Duration::from_millis(1);
+
+/// What a client sends piece by piece until the server closes; what it was answered, and when.
+fn send(address: SocketAddr, first: &str, pieces: &[u8], pause: Duration) -> (String, Duration) {
     let begun = Instant::now();
     let mut stream = TcpStream::connect(address).expect("the server listens");
     stream.set_write_timeout(Some(PATIENCE)).expect("a time-out is set");
@@ -42,19 +45,14 @@ fn send(address: SocketAddr, first: &str, pieces: &[u8], pause: Option<Duration>
     let mut sent = stream.write_all(first.as_bytes());
     while sent.is_ok() && !reading.is_finished() && begun.elapsed() < PATIENCE {
         sent = stream.write_all(pieces);
-        pause.into_iter().for_each(thread::sleep);
+        thread::sleep(pause);
     }
     let answer = reading.join().expect("the server closes");
     (String::from_utf8_lossy(&answer).into_owned(), begun.elapsed())
 }
 
 /// The same on a thread, so that the runtime goes on.
-async fn send_beside(
-    address: SocketAddr,
-    first: &'static str,
-    pieces: String,
-    pause: Option<Duration>,
-) -> (String, Duration) {
+async fn send_beside(address: SocketAddr, first: &'static str, pieces: String, pause: Duration) -> (String, Duration) {
     let client = move || send(address, first, pieces.as_bytes(), pause);
     actix_web::web::block(client).await.expect("the client ends well")
 }
@@ -65,7 +63,7 @@ async fn impatient() -> TestApp {
 }
 
 /// Asserts of each client that it gets this answer and is cut off, while all others are answered.
-async fn are_cut_off(cases: Vec<(&'static str, String, Option<Duration>, &str)>) {
+async fn are_cut_off(cases: Vec<(&'static str, String, Duration, &str)>) {
     let app = impatient().await;
     let (id, south, _) = app.started(&json!({})).await;
     let attacks = cases.into_iter().map(|(first, pieces, pause, expected)| {
@@ -92,15 +90,15 @@ async fn are_cut_off(cases: Vec<(&'static str, String, Option<Duration>, &str)>)
 async fn every_slow_head_is_cut_off_the_first_of_a_connection_or_a_later_one() {
     let one = |text: &str| text.to_owned();
     are_cut_off(vec![
-        ("GET /livez HTTP/1.1\r\nhost: x\r\nx: ", one("a"), Some(PAUSE), "HTTP/1.1 408"),
+        ("GET /livez HTTP/1.1\r\nhost: x\r\nx: ", one("a"), PAUSE, "HTTP/1.1 408"),
         (
             "GET /livez HTTP/1.1\r\nhost: x\r\n\r\nGET /livez HTTP/1.1\r\nhost: x\r\nx: ",
             one("a"),
-            Some(PAUSE),
+            PAUSE,
             "HTTP/1.1 200",
         ),
-        ("GET /livez HTTP/1.1\r\nhost: x\r\n\r\n", String::new(), Some(PAUSE), "HTTP/1.1 200"),
-        ("", String::new(), Some(PAUSE), "HTTP/1.1 408"),
+        ("GET /livez HTTP/1.1\r\nhost: x\r\n\r\n", String::new(), PAUSE, "HTTP/1.1 200"),
+        ("", String::new(), PAUSE, "HTTP/1.1 408"),
     ])
     .await;
 }
@@ -113,7 +111,7 @@ async fn a_slow_later_head_is_cut_off_long_before_the_connection_would_be_idle()
         "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n",
         "GET /livez HTTP/1.1\r\nhost: x\r\n\r\nGET /livez HTTP/1.1\r\nhost: x\r\nx: ",
     ] {
-        let (answer, took) = send_beside(app.address, first, "G".to_owned(), Some(PAUSE)).await;
+        let (answer, took) = send_beside(app.address, first, "G".to_owned(), PAUSE).await;
         assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
         assert!(answer.starts_with("HTTP/1.1 200") && took < PATIENCE, "{took:?} {answer}");
     }
@@ -126,17 +124,17 @@ async fn a_slow_body_is_cut_off_in_every_extractor() {
         (
             "POST /v1/players HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n",
             byte.clone(),
-            Some(PAUSE),
+            PAUSE,
             "HTTP/1.1 400",
         ),
         (
             "POST /v1/players HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n",
             chunk.clone(),
-            Some(PAUSE),
+            PAUSE,
             "HTTP/1.1 400",
         ),
-        ("POST /nothing HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n", byte, Some(PAUSE), "HTTP/1.1 404"),
-        ("POST /nothing HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n", chunk, Some(PAUSE), "HTTP/1.1 404"),
+        ("POST /nothing HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n", byte, PAUSE, "HTTP/1.1 404"),
+        ("POST /nothing HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n", chunk, PAUSE, "HTTP/1.1 404"),
     ])
     .await;
 }
@@ -148,18 +146,18 @@ async fn an_endless_request_is_ended() {
         (
             "POST /v1/players HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n",
             chunk.clone(),
-            None,
+            BREATH,
             "HTTP/1.1 413",
         ),
-        ("POST /nothing HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n", chunk, None, "HTTP/1.1 404"),
+        ("POST /nothing HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n", chunk, BREATH, "HTTP/1.1 404"),
         (
             "POST /v1/players HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10485760\r\n\r\n",
             " ".repeat(65_536),
-            None,
+            BREATH,
             "HTTP/1.1 413",
         ),
-        ("GET /", "a".repeat(4096), None, "HTTP/1.1 431"),
-        ("GET /livez HTTP/1.1\r\nhost: x\r\n", "x-header: value\r\n".to_owned(), None, "HTTP/1.1 431"),
+        ("GET /", "a".repeat(4096), BREATH, "HTTP/1.1 431"),
+        ("GET /livez HTTP/1.1\r\nhost: x\r\n", "x-header: value\r\n".to_owned(), BREATH, "HTTP/1.1 431"),
     ])
     .await;
 }
@@ -169,7 +167,7 @@ async fn a_large_body_is_refused_in_the_one_envelope_and_the_connection_closed()
     let app = TestApp::start().await;
     let head =
         "POST /v1/players HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10485760\r\n\r\n";
-    let (answer, _) = send_beside(app.address, head, " ".repeat(65_536), None).await;
+    let (answer, _) = send_beside(app.address, head, " ".repeat(65_536), BREATH).await;
     let (head, body) = answer.split_once("\r\n\r\n").expect("an answer has a head");
     assert!(head.contains("application/problem+json") && head.contains("connection: close"), "{head}");
     let body: Value = serde_json::from_str(body).expect("one answer, and nothing after it");
