@@ -76,7 +76,7 @@ mod seat;
 mod variant_name;
 
 pub use analysis::{ANALYSIS_EDITION, Analysis, Class, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value};
-pub use archive::{ARCHIVE_VERSION, ArchiveError, ArchivedLog, decode, encode};
+pub use archive::{ARCHIVE_VERSION, ArchiveError, ArchivedLog, decode, decode_unverified, encode};
 pub use audit::{Flaw, audit, audit_analysis};
 pub use clock::{Clock, Pause, Time};
 pub use decide::{Action, Command, Context, Decision, NothingToOffer, Permitted, Refusal};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use mancala_domain::{
     ArchiveError, ArchivedLog, Clock, Created, Event, Fact, Game, GameId, GameResult, Level, Moved, OfferKind,
-    Opponent, PlayerId, PlyAction, Reason, Seat, Start, Terms, Visibility, decode, encode,
+    Opponent, PlayerId, PlyAction, Reason, Seat, Start, Terms, Visibility, decode, decode_unverified, encode,
 };
 use mancala_rules::{AnyOptions, AnyPosition, BySide, Move, Side, Variant};
 use proptest::prelude::*;
@@ -185,6 +185,7 @@ proptest! {
         let archived = ArchivedLog { events, details };
         let bytes = encode(&archived).expect("a log has an archive");
         let read = decode(&bytes).expect("an archive is read");
+        prop_assert_eq!(&decode_unverified(&bytes).expect("the same without its checksum"), &read);
         prop_assert_eq!(stored(&read.events), stored(&archived.events));
         prop_assert_eq!(read.details, archived.details);
     }
@@ -207,8 +208,12 @@ proptest! {
             bytes[place] = *byte;
         }
         for bytes in [&bytes[..], &[&[1], &chance[..]].concat(), &[&bytes[..40.min(bytes.len())], &chance].concat()] {
-            if let Ok(log) = decode(bytes) {
+            let unverified = decode_unverified(bytes);
+            if let Ok(log) = &unverified {
                 prop_assert!(log.events.len() <= 16_384);
+            }
+            if let Ok(log) = decode(bytes) {
+                prop_assert_eq!(unverified, Ok(log));
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use mancala_domain::{ArchivedLog, Event, Fact, decode};
+use mancala_domain::{ArchivedLog, Event, Fact, decode, decode_unverified};
 use serde_json::Value;
 use sqlx::types::Json;
 use time::OffsetDateTime;
@@ -67,21 +67,29 @@ pub(crate) fn joined(id: Uuid, rows: Vec<LogRow>) -> Result<Vec<EventRow>, DbErr
 
 /// The plies of an archive, oldest first, each with its event's `seq`.
 pub(crate) fn plies(id: Uuid, log: &[u8]) -> Result<Vec<(i32, PlyRow)>, DbError> {
-    plies_from(id, log, 0, usize::MAX)
+    let events = decode(log).map_err(|error| inconsistent(id, error))?.events;
+    Ok(events.iter().filter_map(ply).collect())
 }
 
-/// Of the plies of an archive the last `count`, and those from an event on. The texts of positions take as long as the moves, so
-/// those of the others are not made.
-pub(crate) fn plies_from(id: Uuid, log: &[u8], from: i32, count: usize) -> Result<Vec<(i32, PlyRow)>, DbError> {
-    let mut plies = decode(log).map_err(|error| inconsistent(id, error))?.events;
-    plies.retain(|event| matches!(event.fact, Fact::Moved(_)));
-    let first = plies.len().saturating_sub(count);
-    let is_wanted = |(n, event): &(usize, &Event)| *n >= first || i64::from(event.seq) >= i64::from(from);
-    let ply = |(_, event): (usize, &Event)| {
-        let NewEvent { seq, seat, mv, ply, position, .. } = NewEvent::with_position(event);
-        Some((seq, PlyRow { at: event.at, ply: ply?, seat: seat?, mv: mv?, position: position? }))
-    };
-    Ok(plies.iter().enumerate().filter(is_wanted).filter_map(ply).collect())
+/// The last two plies of an archive, the last one first. A list shows many games, and the checksum takes longer than the moves: so it
+/// is left out, and the position must be the game's.
+pub(crate) fn last_plies(id: Uuid, log: &[u8], position: &str) -> Result<[Option<PlyRow>; 2], DbError> {
+    let events = decode_unverified(log).map_err(|error| inconsistent(id, error))?.events;
+    let mut plies = events.iter().rev().filter_map(ply).map(|(_, ply)| ply);
+    let (last, previous) = (plies.next(), plies.next());
+    match &last {
+        Some(last) if last.position != position => Err(inconsistent(id, "its last position is not the game's")),
+        _ => Ok([last, previous]),
+    }
+}
+
+/// The ply that an event is, with its `seq`.
+fn ply(event: &Event) -> Option<(i32, PlyRow)> {
+    if !matches!(event.fact, Fact::Moved(_)) {
+        return None;
+    }
+    let NewEvent { seq, seat, mv, ply, position, .. } = NewEvent::with_position(event);
+    Some((seq, PlyRow { at: event.at, ply: ply?, seat: seat?, mv: mv?, position: position? }))
 }
 
 impl EventRow<Value> {

@@ -96,9 +96,7 @@ async fn rows(executor: impl PgExecutor<'_>, ids: &[Uuid], histories: Histories)
             last.at as "last_at?", last.seat as "last_seat?", last.move as "last_move?",
             last.position as "last_position?",
             previous.at as "previous_at?", previous.position as "previous_position?",
-            game.history_from_seq, since.positions as "history?", archived.ply_at as "archived_at?", archived.ply_seat as "archived_seat?",
-            archived.ply_move as "archived_move?", archived.previous_at as "archived_previous_at?",
-            archived.previous_position as "archived_previous_position?", archived.log as "archived?"
+            game.history_from_seq, since.positions as "history?", archived.log as "archived?"
         from game
         left join player first on first.id = game.seat_0_player_id
         left join player second on second.id = game.seat_1_player_id
@@ -119,9 +117,7 @@ async fn rows(executor: impl PgExecutor<'_>, ids: &[Uuid], histories: Histories)
         ) since on $2 and game.history_from_seq is not null
         -- Only games that are over have one. Then the plies are all in it. By the limit PostgreSQL does not look for those of running games.
         left join lateral (
-            select ply_at, ply_seat, ply_move, previous_at, previous_position,
-                case when $2 and game.history_from_seq is not null or ply_at is null and game.ply > 0 then log end as log
-            from archived_log
+            select log from archived_log
             where game_id = game.id and (game.finished_at is not null or game.aborted_at is not null) limit 1
         ) archived on true
         where game.id = any($1)

@@ -89,13 +89,7 @@ pub(crate) struct GameRow {
     pub(crate) history_from_seq: Option<i32>,
     /// The positions after the plies since then, including the last; null where they are not read.
     pub(crate) history: Option<Vec<String>>,
-    /// Of an archived game, its last two plies.
-    pub(crate) archived_at: Option<OffsetDateTime>,
-    pub(crate) archived_seat: Option<i16>,
-    pub(crate) archived_move: Option<String>,
-    pub(crate) archived_previous_at: Option<OffsetDateTime>,
-    pub(crate) archived_previous_position: Option<String>,
-    /// The archive of its log, where more of it is needed.
+    /// The archive of its log, if there is one.
     pub(crate) archived: Option<Vec<u8>>,
 }
 
@@ -106,33 +100,22 @@ impl GameRow {
     /// Takes the plies from the archive, if there is one. Games are archived when they are over, so no ply is behind it. A game whose archive
     /// cannot be read is shown without its last ply; its history is an error.
     fn with_archive(mut self, has_history: bool) -> Result<Self, DbError> {
-        if let Some(at) = self.archived_at.take() {
-            (self.last_at, self.last_seat, self.last_move) = (Some(at), self.archived_seat, self.archived_move.take());
-            self.last_position = Some(self.position.clone());
-            (self.previous_at, self.previous_position) =
-                (self.archived_previous_at, self.archived_previous_position.take());
-        }
         let Some(log) = self.archived.take() else { return Ok(self) };
-        let history_from = self.history_from_seq.filter(|_| has_history);
-        let mut plies = match archived::plies_from(self.id, &log, history_from.unwrap_or(i32::MAX), 2) {
-            Ok(plies) => plies,
-            Err(error) if history_from.is_none() => {
-                tracing::error!(game.id = %self.id, "a game is shown without its last ply: {error}");
-                return Ok(self);
-            }
-            Err(error) => return Err(error),
-        };
-        if let Some(from) = history_from {
-            let since = plies.iter().filter(|(seq, _)| *seq >= from).map(|(_, ply)| ply.position.clone());
-            let mut since: Vec<_> = since.collect();
+        if let Some(from) = self.history_from_seq.filter(|_| has_history) {
+            let plies = archived::plies(self.id, &log)?.into_iter();
+            let mut since: Vec<_> = plies.filter(|(seq, _)| *seq >= from).map(|(_, ply)| ply.position).collect();
             since.drain(..since.len().saturating_sub(HISTORY_POSITIONS));
             self.history = Some(since);
         }
-        if let Some((_, last)) = plies.pop() {
+        let [last, previous] = archived::last_plies(self.id, &log, &self.position).unwrap_or_else(|error| {
+            tracing::error!(game.id = %self.id, "a game is shown without its last ply: {error}");
+            [None, None]
+        });
+        if let Some(last) = last {
             (self.last_at, self.last_seat) = (Some(last.at), Some(last.seat));
             (self.last_move, self.last_position) = (Some(last.mv), Some(last.position));
         }
-        if let Some((_, previous)) = plies.pop() {
+        if let Some(previous) = previous {
             (self.previous_at, self.previous_position) = (Some(previous.at), Some(previous.position));
         }
         Ok(self)
@@ -142,7 +125,7 @@ impl GameRow {
 impl GameRow {
     /// The game. Of an archive the history of its position is read only if `has_history`.
     pub(crate) fn into_seated(self, has_history: bool) -> Result<SeatedGame, DbError> {
-        let (id, is_beside_archive) = (self.id, self.archived_at.is_some());
+        let (id, is_beside_archive) = (self.id, self.archived.is_some());
         let row = self.with_archive(has_history)?;
         let terms = TermsText {
             variant: row.variant,

@@ -39,6 +39,16 @@ impl Course {
         Some(Moved { ply, seat: self.seat_to_move(), mv: PlyAction::Move(mv), position })
     }
 
+    /// Plays a legal move of the usual kind. The position of the ply is without its history.
+    pub(super) fn play(&mut self, mv: Move) -> Option<Moved> {
+        let (ply, seat) = (self.ply.checked_add(1)?, self.seat_to_move());
+        self.position.play_unchecked(mv);
+        self.ply = ply;
+        let position = self.position.afresh();
+        self.positions.insert(ply, position.clone());
+        Some(Moved { ply, seat, mv: PlyAction::Move(mv), position })
+    }
+
     fn seat_to_move(&self) -> Seat {
         seat_to_move(&self.position)
     }

@@ -21,5 +21,5 @@ mod write_terms;
 
 pub use error::ArchiveError;
 pub use form::{ARCHIVE_VERSION, ArchivedLog};
-pub use read::decode;
+pub use read::{decode, decode_unverified};
 pub use write::encode;

@@ -3,10 +3,12 @@
 
 #![no_main]
 
-use mancala_domain::{decode, encode};
+use mancala_domain::{decode, decode_unverified, encode};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    let unverified = decode_unverified(data);
     if let Ok(log) = decode(data) {
+        assert_eq!(unverified.as_ref(), Ok(&log));
         let archive = encode(&log).expect("a log that was read can be written");
         assert_eq!(decode(&archive), Ok(log));
     }

@@ -17,10 +17,7 @@ use super::{
     logs::{self, Log},
     marking::raise_mark,
 };
-use crate::{
-    connection::{DbError, columns, statement},
-    games::event_rows::MOVED,
-};
+use crate::connection::{DbError, columns, statement};
 
 /// After this a game whose log cannot be archived is tried again, in case it was repaired or the release is a newer one.
 const PUT_OFF_FOR: Duration = Duration::DAY;
@@ -138,19 +135,7 @@ fn fold_log(game_id: Uuid, version: i32, log: &Log) -> Result<Archive, String> {
         return Err("its log and its version differ".to_owned());
     }
     let last_at = rows.last().ok_or("its log is empty")?.at;
-    let mut plies = rows.iter().rev().filter(|row| row.kind == MOVED);
-    let (ply, previous) = (plies.next(), plies.next());
-    Ok(Archive {
-        game_id,
-        last_at,
-        events: version,
-        log: fold(game_id, &rows)?,
-        ply_at: ply.map(|ply| ply.at),
-        ply_seat: ply.and_then(|ply| ply.seat),
-        ply_move: ply.and_then(|ply| ply.mv.clone()),
-        previous_at: previous.map(|previous| previous.at),
-        previous_position: previous.and_then(|previous| previous.position.clone()),
-    })
+    Ok(Archive { game_id, last_at, events: version, log: fold(game_id, &rows)? })
 }
 
 columns! {
@@ -160,11 +145,6 @@ columns! {
         last_at: OffsetDateTime,
         events: i32,
         log: Vec<u8>,
-        ply_at: Option<OffsetDateTime>,
-        ply_seat: Option<i16>,
-        ply_move: Option<String>,
-        previous_at: Option<OffsetDateTime>,
-        previous_position: Option<String>,
     }
 }
 
@@ -173,35 +153,24 @@ async fn store(connection: &mut PgConnection, archives: Vec<Archive>) -> Result<
     let given = Archives::of(archives.into_iter());
     sqlx::query!(
         r#"
-        insert into archived_log (
-            game_id, last_at, written_by, events, log, ply_at, ply_seat, ply_move, previous_at, previous_position, history
-        )
-        select given.game_id, last_at, written_by, events, log, ply_at, ply_seat, ply_move, previous_at, previous_position,
+        insert into archived_log (game_id, last_at, written_by, history, events, log)
+        select given.game_id, last_at, written_by,
             -- The default, for all rows at once.
-            (select present_history())
+            (select present_history()), events, log
         from (
             select unnest($1::uuid[]) as game_id, unnest($2::timestamptz[]) as last_at, unnest($3::integer[]) as events,
-                unnest($4::bytea[]) as log, unnest($5::timestamptz[]) as ply_at, unnest($6::smallint[]) as ply_seat,
-                unnest($7::text[]) as ply_move, unnest($8::timestamptz[]) as previous_at,
-                unnest($9::text[]) as previous_position
+                unnest($4::bytea[]) as log
         ) given
         cross join lateral (
             select xmin as written_by from event where event.game_id = given.game_id order by seq desc limit 1
         ) last
         on conflict (game_id) do update set last_at = excluded.last_at, written_by = excluded.written_by,
-            history = excluded.history, events = excluded.events, log = excluded.log, ply_at = excluded.ply_at,
-            ply_seat = excluded.ply_seat, ply_move = excluded.ply_move, previous_at = excluded.previous_at,
-            previous_position = excluded.previous_position
+            history = excluded.history, events = excluded.events, log = excluded.log
         "#,
         &given.game_id,
         &given.last_at,
         &given.events,
         &given.log,
-        &given.ply_at as &[Option<OffsetDateTime>],
-        &given.ply_seat as &[Option<i16>],
-        &given.ply_move as &[Option<String>],
-        &given.previous_at as &[Option<OffsetDateTime>],
-        &given.previous_position as &[Option<String>],
     )
     .execute(&mut *connection)
     .instrument(statement("insert archived_log"))
