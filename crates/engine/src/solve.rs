@@ -40,6 +40,8 @@ struct Stage {
     scout_nodes: u64,
     /// The table of that search, in MiB.
     scout_table_mib: usize,
+    /// How many positions the value may take. Where it takes no more, the values of the other moves take a few times as many,
+    /// which is less than the next stage.
     nodes: u64,
 }
 
@@ -116,7 +118,7 @@ impl Engine {
 struct Prove<'a, P> {
     /// Estimates of the moves, in points from the view of the side to move.
     expected: &'a [(Move, i32)],
-    /// How many positions to visit at most, if there may be more exact values.
+    /// How many positions to visit at most for the value of the position, if there may be more exact values.
     nodes_max: u64,
     stop: &'a Signal,
     progress: P,
