@@ -73,10 +73,14 @@ fn has_majority_end(position: &AnyPosition) -> bool {
     position.options().values().contains(&("majority_end", OptionValue::Boolean(true)))
 }
 
-/// Whether [`Endgames`] has values of this game of Kalah, in which only the seeds in pits matter before its end. Those of Oware
-/// have too few seeds to make up for half of the positions of a review.
-pub(crate) fn has_endgames(position: &AnyPosition) -> bool {
+/// Whether [`Endgames`] has values of this game of Kalah, in which only the seeds in pits matter before its end.
+pub(crate) fn has_kalah_endgames(position: &AnyPosition) -> bool {
     matches!(position, AnyPosition::Kalah(_)) && has_packed_form(position) && !has_majority_end(position)
+}
+
+/// Whether [`Endgames`] has bounds of this game of Oware.
+pub(crate) fn has_oware_endgames(position: &AnyPosition) -> bool {
+    matches!(position, AnyPosition::Oware(..)) && has_packed_form(position)
 }
 
 /// How many times longer a position takes in the general form.

@@ -91,6 +91,8 @@ impl Tree for General {
     /// Tables are made and read in packed form.
     const HAS_ENDGAMES: bool = false;
 
+    const ORDERS_BY_ESTIMATES: bool = false;
+
     type Position = Position;
     type Move = Move;
     type Moves = MoveList;

@@ -148,6 +148,8 @@ impl<G: Game, E: Knowledge> Packed<G, E> {
 impl<G: Game, E: Knowledge> Tree for Packed<G, E> {
     const HAS_ENDGAMES: bool = E::ARE_KNOWN;
 
+    const ORDERS_BY_ESTIMATES: bool = E::ORDERS_BY_ESTIMATES;
+
     type Position = Position;
     /// The index of a pit.
     type Move = u8;

@@ -279,8 +279,19 @@ impl<'a, T: Tree> Search<'a, T> {
         if depth >= LOOK_UP_DEPTH {
             // In a loop of its own, so that the memory accesses of all moves overlap, which halves the time.
             for child in children.iter_mut() {
-                let bounds = self.proven_bounds(&child.position, child.key);
-                child.bounds = if child.same_player { bounds } else { bounds.turned() };
+                let range = self.tree.margin_range(&child.position);
+                let entry = self.table.find(child.key).filter(|_| range.reach > 0);
+                let bounds = range.bounds();
+                let proven = entry
+                    .filter(|_| child.key.is_sound)
+                    .map_or(bounds, |entry| bounds.and(entry.bounds.shifted(range.margin)));
+                child.bounds = if child.same_player { proven } else { proven.turned() };
+                if T::ORDERS_BY_ESTIMATES && child.order != i32::MAX {
+                    // What a lower depth found of the move, or else the estimate after it.
+                    let found = entry.map(|entry| entry.estimate + range.margin * POINTS_PER_SEED);
+                    let points = found.unwrap_or_else(|| self.tree.estimate(&child.position));
+                    child.order = (if child.same_player { points } else { -points }) + T::nearness(child.m);
+                }
             }
         }
         children

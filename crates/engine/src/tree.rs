@@ -12,6 +12,9 @@ pub(crate) trait Tree {
     /// instruction for them.
     const HAS_ENDGAMES: bool;
 
+    /// Whether moves are ordered by what earlier depths found of them, where that is looked up, and not by what they gain.
+    const ORDERS_BY_ESTIMATES: bool;
+
     /// A position with all the state that the search needs.
     type Position: Clone;
 
