@@ -14,8 +14,6 @@ use mancala_rules::packed::{Oware, Path, Position};
 
 use crate::{
     endgame_index::{Index, SEEDS_MAX},
-    oware_layer::{Layer, Solved},
-    signal::Signal,
     value::Bounds,
 };
 
@@ -32,9 +30,9 @@ pub(crate) struct OwareEndgame {
 
 /// What a player gains for certain in a position where it is to move, and in one where the other side is.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    own: Gain,
-    other: Gain,
+pub(crate) struct Entry {
+    pub own: Gain,
+    pub other: Gain,
 }
 
 /// What a strategy of a player gains.
@@ -48,8 +46,8 @@ pub(crate) struct Gain {
 }
 
 impl OwareEndgame {
-    /// The bounds of a game with so many pits a side and so many seeds: as many as fit in `bytes`. `None` if the signal stops it.
-    pub fn make(game: &Oware, pits: u8, seeds_max: u8, bytes: usize, signal: &Signal) -> Option<Self> {
+    /// No bounds yet, of a game with so many pits a side and so many seeds: as many as fit in `bytes`.
+    pub fn new(game: &Oware, pits: u8, seeds_max: u8, bytes: usize) -> Self {
         let seeds_max = seeds_max.min(SEEDS_MAX).min(game.majority().unwrap_or(SEEDS_MAX));
         let len = |index: &Index| {
             (0..=index.seeds_max()).map(|seeds| slacks(game, seeds) * index.count(seeds)).sum::<usize>()
@@ -57,25 +55,18 @@ impl OwareEndgame {
         let fits = |&seeds: &u8| len(&Index::new(pits, seeds, usize::MAX)) * size_of::<Entry>() <= bytes;
         let index = Index::new(pits, (0..=seeds_max).take_while(fits).last().unwrap_or(0), usize::MAX);
         let entries = Vec::with_capacity(len(&index));
-        let mut endgame = Self { game: game.clone(), index, starts: Vec::new(), entries };
-        for seeds in 0..=endgame.index.seeds_max() {
-            endgame.starts.push(endgame.entries.len());
-            let layer = Layer::new(game, &endgame.index, pits, seeds);
-            let (slacks, len) = (slacks(game, seeds), endgame.index.count(seeds));
-            let mut entries = vec![Entry::default(); slacks * len];
-            for slack in 0..slacks {
-                let other_slack = slacks - 1 - slack;
-                let Solved { own, other } = layer.solve([slack, other_slack], &endgame, signal)?;
-                for (entry, gain) in entries[slack * len..].iter_mut().zip(own) {
-                    entry.own = gain;
-                }
-                for (entry, gain) in entries[other_slack * len..].iter_mut().zip(other) {
-                    entry.other = gain;
-                }
-            }
-            endgame.entries.extend(entries);
-        }
-        Some(endgame)
+        Self { game: game.clone(), index, starts: Vec::new(), entries }
+    }
+
+    /// Adds the positions with one seed more than before.
+    pub fn add(&mut self, entries: Vec<Entry>) {
+        self.starts.push(self.entries.len());
+        self.entries.extend(entries);
+    }
+
+    /// The numbers of the positions.
+    pub fn index(&self) -> &Index {
+        &self.index
     }
 
     /// The game that the bounds are of.
@@ -150,6 +141,6 @@ pub(crate) fn seeds(position: &Position) -> u8 {
 
 /// In how many ways the seeds that are not in pits can be in the stores, as far as that matters: the side to move may take
 /// none or more of those in pits before its store ends the game, and the other side the rest of them.
-fn slacks(game: &Oware, seeds: u8) -> usize {
+pub(crate) fn slacks(game: &Oware, seeds: u8) -> usize {
     if game.majority().is_some() { usize::from(seeds) + 1 } else { 1 }
 }

@@ -4,12 +4,12 @@ use mancala_rules::packed::{Game, Oware, Path, Position};
 
 use crate::{
     endgame_index::Index,
-    endgame_oware::{Gain, OwareEndgame},
+    endgame_oware::{Entry, Gain, OwareEndgame, slacks},
     signal::Signal,
 };
 
 /// The positions with as many seeds, and the moves from one to another.
-pub(crate) struct Layer {
+struct Layer {
     seeds: u8,
     /// The rows of each position, in the order of the index.
     positions: Vec<[u64; 2]>,
@@ -29,9 +29,9 @@ struct Edges {
 }
 
 /// What a player gains in each position: where it is to move, and where the other side is.
-pub(crate) struct Solved {
-    pub own: Vec<Gain>,
-    pub other: Vec<Gain>,
+struct Solved {
+    own: Vec<Gain>,
+    other: Vec<Gain>,
 }
 
 /// The values of the positions in which one side is to move, while they are found.
@@ -52,9 +52,33 @@ struct Values {
     is_open: Vec<bool>,
 }
 
+impl OwareEndgame {
+    /// The bounds of a game with so many pits a side and so many seeds: as many as fit in `bytes`. `None` if the signal stops it.
+    pub fn make(game: &Oware, pits: u8, seeds_max: u8, bytes: usize, signal: &Signal) -> Option<Self> {
+        let mut endgame = Self::new(game, pits, seeds_max, bytes);
+        for seeds in 0..=endgame.index().seeds_max() {
+            let layer = Layer::new(game, endgame.index(), pits, seeds);
+            let (slacks, len) = (slacks(game, seeds), layer.positions.len());
+            let mut entries = vec![Entry::default(); slacks * len];
+            for slack in 0..slacks {
+                let other_slack = slacks - 1 - slack;
+                let Solved { own, other } = layer.solve([slack, other_slack], &endgame, signal)?;
+                for (entry, gain) in entries[slack * len..].iter_mut().zip(own) {
+                    entry.own = gain;
+                }
+                for (entry, gain) in entries[other_slack * len..].iter_mut().zip(other) {
+                    entry.other = gain;
+                }
+            }
+            endgame.add(entries);
+        }
+        Some(endgame)
+    }
+}
+
 impl Layer {
     /// The positions with so many seeds.
-    pub fn new(game: &Oware, index: &Index, pits: u8, seeds: u8) -> Self {
+    fn new(game: &Oware, index: &Index, pits: u8, seeds: u8) -> Self {
         let first = index.first(seeds);
         let mut positions = vec![[0; 2]; index.count(seeds)];
         for own in 0..=seeds {
@@ -87,7 +111,7 @@ impl Layer {
     ///
     /// For each number of seeds, this is where a player wins a game whose aim is an end worth as many, or circles of positions
     /// whose repetition is worth as many.
-    pub fn solve(&self, slacks: [usize; 2], known: &OwareEndgame, signal: &Signal) -> Option<Solved> {
+    fn solve(&self, slacks: [usize; 2], known: &OwareEndgame, signal: &Signal) -> Option<Solved> {
         let [mut own, mut other] = [true, false].map(|is_own| self.values(slacks, known, is_own));
         let mut rank = 0_u8;
         loop {

@@ -177,6 +177,9 @@ mod tests {
         };
         let [few, many] = [1 << 10, 1 << 18].map(|bytes| solve([stage(bytes, u64::MAX), stage(bytes, u64::MAX)]));
         let both = solve([stage(1 << 10, 5_000), stage(1 << 18, u64::MAX)]);
+        // The bound is for the value: the other moves go on with the same exact values.
+        let of_value = solve([stage(1 << 10, few.nodes_of_value), stage(1 << 18, u64::MAX)]);
+        assert!(of_value == few && few.nodes > few.nodes_of_value + 2_000, "{of_value:?} {few:?}");
         for solution in [&few, &many, &both] {
             let values: Vec<_> = solution.moves.iter().map(|&(_, value)| value).collect();
             assert_eq!((solution.value, &values[..]), (6, &[-6, 6, 2, -2][..]));
