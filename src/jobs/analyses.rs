@@ -55,7 +55,7 @@ const TABLE_MIB: usize = 64;
 /// The most positions searched for all plies together: a long game takes no longer than a few games of usual length.
 const GAME_NODES_MAX: u64 = 20_000_000;
 
-/// Exact values of positions with few seeds, made for a game of some options when one is analysed for the first time. The threads
+/// What is proven of positions with few seeds, made for a game of some options when one is analysed for the first time. The threads
 /// of a process share them.
 static ENDGAMES: LazyLock<Arc<Endgames>> = LazyLock::new(Arc::default);
 

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use crate::{BySeat, Game, Opponent, PlayerId, Seat, Status};
 
 /// The edition of the analysis: raised when the same game would be judged differently.
-pub const ANALYSIS_EDITION: u16 = 2;
+pub const ANALYSIS_EDITION: u16 = 3;
 
 /// The most plies that are judged: of a longer game the last ones. Several times the longest game that people play.
 pub const PLIES_ANALYSED_MAX: u32 = 2000;

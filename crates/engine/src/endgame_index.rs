@@ -63,6 +63,19 @@ impl Index {
         self.len
     }
 
+    /// How many positions have so many seeds.
+    #[inline]
+    pub fn count(&self, seeds: u8) -> usize {
+        let next = self.starts.get(usize::from(seeds) + 1).map_or(self.len, |starts| starts[0] as usize);
+        next - self.first(seeds)
+    }
+
+    /// The number of the first position with so many seeds.
+    #[inline]
+    pub fn first(&self, seeds: u8) -> usize {
+        self.starts[usize::from(seeds)][0] as usize
+    }
+
     /// The number of a position; `None` if it has too many seeds.
     #[inline]
     pub fn place(&self, rows: [u64; 2]) -> Option<usize> {

@@ -2,21 +2,27 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mancala_rules::{AnyPosition, packed::Kalah};
+use mancala_rules::{
+    AnyOptions, AnyPosition,
+    packed::{Kalah, Oware},
+};
 
-use crate::{endgame::Endgame, signal::Signal};
+use crate::{endgame_kalah::KalahEndgame, endgame_oware::OwareEndgame, signal::Signal};
 
 /// The most memory of a table that is shared.
 const BYTES_MAX: usize = 10 << 20;
 
+/// The same for Oware, where an entry has four bytes: with twelve pits that is nine seeds.
+const OWARE_BYTES_MAX: usize = 11 << 20;
+
 /// How many games keep their tables: the common ones, and two that players make up.
 const GAMES_MAX: usize = 4;
 
-/// Exact values of positions with few seeds in pits, for Kalah. Engines that share them make those of a game when the first of
-/// them needs them, which takes less than a second.
+/// Exact values of positions with few seeds in pits, for Kalah, and proven bounds for Oware. Engines that share them make those
+/// of a game when the first of them needs them, which takes a second or two.
 ///
-/// With up to 14 seeds in twelve pits there are 9.7 million positions, a byte each. The table that was made first of more
-/// than four games is dropped.
+/// With up to 14 seeds in twelve pits there are 9.7 million positions of Kalah, a byte each; with up to nine, 2.7 million of
+/// Oware, four bytes each. The table that was made first of more than four games of a kind is dropped.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -33,43 +39,67 @@ const GAMES_MAX: usize = 4;
 /// ```
 #[derive(Debug)]
 pub struct Endgames {
-    /// The most memory of a table.
+    /// The most memory of a table of Kalah, and of Oware if there are any.
     bytes: usize,
-    /// By the game, without its seeds beyond those of a table: the latest is last.
-    made: Mutex<Vec<(Game, Arc<Endgame>)>>,
+    oware_bytes: Option<usize>,
+    kalah: Shared<KalahEndgame>,
+    oware: Shared<OwareEndgame>,
+}
+
+impl Default for Endgames {
+    fn default() -> Self {
+        Self { oware_bytes: Some(OWARE_BYTES_MAX), ..Self::of_size(BYTES_MAX) }
+    }
+}
+
+impl Endgames {
+    /// Tables of at most so many bytes each, for Kalah alone.
+    pub(crate) const fn of_size(bytes: usize) -> Self {
+        Self { bytes, oware_bytes: None, kalah: Shared::new(), oware: Shared::new() }
+    }
+
+    /// The table of a game of Kalah in which only the seeds in pits matter before its end. Makes it if it is not there, unless
+    /// the signal stops that.
+    pub(crate) fn of_kalah(&self, game: &Kalah, position: &AnyPosition, signal: &Signal) -> Option<Arc<KalahEndgame>> {
+        let pits = position.board().pits_per_side();
+        self.kalah.find(position, |seeds| KalahEndgame::make(game, pits, seeds, self.bytes, signal))
+    }
+
+    /// The same for a game of Oware. Its seeds are even, as those of all games from an opening.
+    pub(crate) fn of_oware(&self, game: &Oware, position: &AnyPosition, signal: &Signal) -> Option<Arc<OwareEndgame>> {
+        let (bytes, pits) = (self.oware_bytes?, position.board().pits_per_side());
+        let make = |seeds| OwareEndgame::make(game, pits, seeds, bytes, signal);
+        if position.total().is_multiple_of(2) { self.oware.find(position, make) } else { None }
+    }
 }
 
 /// What a table depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Game {
-    options: mancala_rules::AnyOptions,
-    seeds_max: u8,
+    options: AnyOptions,
+    seeds: u8,
 }
 
-impl Default for Endgames {
-    fn default() -> Self {
-        Self::of_size(BYTES_MAX)
-    }
+/// The tables of one kind, by their games: the latest is last.
+#[derive(Debug)]
+struct Shared<E> {
+    made: Mutex<Vec<(Game, Arc<E>)>>,
 }
 
-impl Endgames {
-    /// Tables of at most so many bytes each.
-    pub(crate) const fn of_size(bytes: usize) -> Self {
-        Self { bytes, made: Mutex::new(Vec::new()) }
+impl<E> Shared<E> {
+    const fn new() -> Self {
+        Self { made: Mutex::new(Vec::new()) }
     }
 
-    /// The table of a game in which only the seeds in pits matter before its end. Makes it if it is not there, unless the
-    /// signal stops that.
-    pub(crate) fn find(&self, game: &Kalah, position: &AnyPosition, signal: &Signal) -> Option<Arc<Endgame>> {
-        let seeds_max = u8::try_from(position.total()).unwrap_or(u8::MAX);
-        let key = Game { options: position.options(), seeds_max };
+    /// The table of the game of a position. Makes it for as many seeds as the game has if it is not there.
+    fn find(&self, position: &AnyPosition, make: impl FnOnce(u8) -> Option<E>) -> Option<Arc<E>> {
+        let key = Game { options: position.options(), seeds: u8::try_from(position.total()).unwrap_or(u8::MAX) };
         let made = || self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, endgame)) = made().iter().find(|(of, _)| *of == key) {
             return Some(Arc::clone(endgame));
         }
         // Without the lock: a search may rest meanwhile. If two make the same table, one of them is dropped.
-        let pits = position.board().pits_per_side();
-        let endgame = Arc::new(Endgame::make(game, pits, seeds_max, self.bytes, signal)?);
+        let endgame = Arc::new(make(key.seeds)?);
         let mut made = made();
         made.retain(|(of, _)| *of != key);
         if made.len() >= GAMES_MAX {

@@ -36,7 +36,7 @@ pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table, endgam
             {
                 let depends_on = if has_majority_end(any) { DependsOn::Stores } else { DependsOn::Pits };
                 let endgames = endgames.filter(|_| depends_on == DependsOn::Pits);
-                let endgame = endgames.and_then(|endgames| endgames.find(&game, any, task.signal()));
+                let endgame = endgames.and_then(|endgames| endgames.of_kalah(&game, any, task.signal()));
                 let tree = Packed::new(game, any, depends_on, Path::default());
                 return match endgame {
                     Some(endgame) => task.run(tree.with_endgame(endgame), start, table),
@@ -48,7 +48,12 @@ pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table, endgam
             if let Some(game) = Oware::new(position)
                 && let Some((start, path)) = game.pack(position, history)
             {
-                return task.run(Packed::new(game, any, DependsOn::History, path), start, table);
+                let endgame = endgames.and_then(|endgames| endgames.of_oware(&game, any, task.signal()));
+                let tree = Packed::new(game, any, DependsOn::History, path);
+                return match endgame {
+                    Some(endgame) => task.run(tree.with_endgame(endgame), start, table),
+                    None => task.run(tree, start, table),
+                };
             }
         }
         AnyPosition::Congkak(position) => {
@@ -68,9 +73,14 @@ fn has_majority_end(position: &AnyPosition) -> bool {
     position.options().values().contains(&("majority_end", OptionValue::Boolean(true)))
 }
 
-/// Whether [`Endgames`] has values of this game, in which only the seeds in pits matter before its end.
-pub(crate) fn has_endgames(position: &AnyPosition) -> bool {
+/// Whether [`Endgames`] has values of this game of Kalah, in which only the seeds in pits matter before its end.
+pub(crate) fn has_kalah_endgames(position: &AnyPosition) -> bool {
     matches!(position, AnyPosition::Kalah(_)) && has_packed_form(position) && !has_majority_end(position)
+}
+
+/// Whether [`Endgames`] has bounds of this game of Oware.
+pub(crate) fn has_oware_endgames(position: &AnyPosition) -> bool {
+    matches!(position, AnyPosition::Oware(..)) && has_packed_form(position)
 }
 
 /// How many times longer a position takes in the general form.

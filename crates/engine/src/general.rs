@@ -12,6 +12,7 @@ use crate::{
     mix::mix,
     table::Key,
     tree::{MarginRange, Tree},
+    value::Bounds,
 };
 
 /// What a win counts in a game with four rows, in which seeds decide nothing: all of them.
@@ -90,6 +91,8 @@ impl Tree for General {
     /// Tables are made and read in packed form.
     const HAS_ENDGAMES: bool = false;
 
+    const ORDERS_BY_ESTIMATES: bool = false;
+
     type Position = Position;
     type Move = Move;
     type Moves = MoveList;
@@ -162,7 +165,15 @@ impl Tree for General {
         self.margin_range(position).bounds().low
     }
 
-    fn endgame(&self, _: &Position) -> Option<i32> {
+    fn has_endgame(&self, _: &Position) -> bool {
+        false
+    }
+
+    fn endgame(&self, _: &Position) -> Option<Bounds> {
+        None
+    }
+
+    fn endgame_by_strategy(&self, _: &Position) -> Option<Bounds> {
         None
     }
 

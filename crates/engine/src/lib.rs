@@ -12,7 +12,7 @@
 //!
 //! A value is exact if it is proven: by alpha-beta to the end of every line that matters, never by an estimate. The
 //! proof covers Oware's rule against repetition, with all positions played before. The transposition table identifies a
-//! position by its seeds themselves where they are few, and by 64 bits of hash otherwise. In Kalah, positions with few seeds
+//! position by its seeds themselves where they are few, and by 64 bits of hash otherwise. In Kalah and Oware, positions with few seeds
 //! may be known from [`Endgames`], which are made from the last seed on.
 //!
 //! ```
@@ -36,8 +36,9 @@
 #![deny(missing_docs)]
 
 mod child;
-mod endgame;
 mod endgame_index;
+mod endgame_kalah;
+mod endgame_oware;
 mod endgames;
 mod engine;
 mod estimate;
@@ -45,9 +46,12 @@ mod explore;
 mod form;
 mod general;
 mod hint;
+mod knowledge;
 mod level;
 mod limits;
 mod mix;
+mod oware_layer;
+mod oware_strategy;
 mod packed;
 mod progress;
 mod review;

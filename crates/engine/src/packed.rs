@@ -1,9 +1,6 @@
 //! The search of a game in its packed form. Knows what the value of a position depends on, and no other rule.
 
-use std::{
-    hash::{DefaultHasher, Hash, Hasher},
-    sync::Arc,
-};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use arrayvec::ArrayVec;
 use mancala_rules::{
@@ -13,43 +10,14 @@ use mancala_rules::{
 
 use crate::{
     child::Child,
-    endgame::Endgame,
     estimate::Weights,
+    knowledge::{Knowledge, Unknown},
     limits::PLIES_MAX,
     mix::mix,
     table::Key,
     tree::{MarginRange, Tree},
+    value::Bounds,
 };
-
-/// What is known of positions with few seeds.
-pub(crate) trait Knowledge {
-    /// Whether anything is.
-    const ARE_KNOWN: bool;
-
-    /// What the side to move still gains in a position that is not over.
-    fn gain(&self, position: &Position) -> Option<i32>;
-}
-
-/// Nothing is known.
-#[derive(Debug)]
-pub(crate) struct Unknown;
-
-impl Knowledge for Unknown {
-    const ARE_KNOWN: bool = false;
-
-    fn gain(&self, _: &Position) -> Option<i32> {
-        None
-    }
-}
-
-impl Knowledge for Arc<Endgame> {
-    const ARE_KNOWN: bool = true;
-
-    #[inline]
-    fn gain(&self, position: &Position) -> Option<i32> {
-        Endgame::gain(self, position)
-    }
-}
 
 /// A game in packed form, with the line of play to the current position of the search.
 #[derive(Debug)]
@@ -117,8 +85,8 @@ impl<G: Game> Packed<G> {
         }
     }
 
-    /// The same game with exact values of positions with few seeds, which depend on the pits alone.
-    pub fn with_endgame(self, endgame: Arc<Endgame>) -> Packed<G, Arc<Endgame>> {
+    /// The same game with what is known of positions with few seeds.
+    pub fn with_endgame<E: Knowledge>(self, endgame: E) -> Packed<G, E> {
         let Self { game, pits, depends_on, weights, extends, endgames: Unknown, path, drops_history, lines } = self;
         Packed { game, pits, depends_on, weights, extends, endgames: endgame, path, drops_history, lines }
     }
@@ -179,6 +147,8 @@ impl<G: Game, E: Knowledge> Packed<G, E> {
 
 impl<G: Game, E: Knowledge> Tree for Packed<G, E> {
     const HAS_ENDGAMES: bool = E::ARE_KNOWN;
+
+    const ORDERS_BY_ESTIMATES: bool = E::ORDERS_BY_ESTIMATES;
 
     type Position = Position;
     /// The index of a pit.
@@ -275,9 +245,20 @@ impl<G: Game, E: Knowledge> Tree for Packed<G, E> {
     }
 
     #[inline]
-    fn endgame(&self, position: &Position) -> Option<i32> {
-        let gain = if position.is_over() { None } else { self.endgames.gain(position) };
-        Some(self.margin_range(position).margin + gain?)
+    fn has_endgame(&self, position: &Position) -> bool {
+        !position.is_over() && !self.drops_history && self.endgames.covers(position)
+    }
+
+    #[inline]
+    fn endgame(&self, position: &Position) -> Option<Bounds> {
+        let gain = if self.has_endgame(position) { self.endgames.gain(position, &self.path) } else { None };
+        Some(gain?.shifted(self.margin_range(position).margin))
+    }
+
+    fn endgame_by_strategy(&self, position: &Position) -> Option<Bounds> {
+        let is_known = self.has_endgame(position);
+        let gain = if is_known { self.endgames.gain_by_strategy(position, &self.path) } else { None };
+        Some(gain?.shifted(self.margin_range(position).margin))
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use mancala_rules::{AnyPosition, IllegalMove, Move, Side};
 use crate::{
     engine::Engine,
     explore::Candidate,
-    form::{Task, has_endgames},
+    form::{Task, has_kalah_endgames, has_oware_endgames},
     limits::Limits,
     root::{Breadth, Root},
     search::Search,
@@ -77,15 +77,21 @@ impl Review {
 /// How many positions a review visits for the best move of a ply, where nothing is known of endgames.
 const NODES: u64 = 200_000;
 
-/// The same where they are known: half as many judge as well, measured against searches of 1.6 million positions.
-const NODES_WITH_ENDGAMES: u64 = 100_000;
+/// The same in Kalah where they are known: half as many judge as well, measured against searches of 1.6 million positions.
+const NODES_WITH_KALAH_ENDGAMES: u64 = 100_000;
+
+/// The same in Oware, where the order of the moves is another one with them.
+const NODES_WITH_OWARE_ENDGAMES: u64 = 140_000;
 
 impl Engine {
     /// How many positions the review of a ply of this game should visit: some seconds for a game of usual length.
     #[must_use]
     pub fn review_nodes(&self, position: &AnyPosition) -> u64 {
-        let knows = self.endgames.is_some() && has_endgames(position);
-        if knows { NODES_WITH_ENDGAMES } else { NODES }
+        match self.endgames {
+            Some(_) if has_kalah_endgames(position) => NODES_WITH_KALAH_ENDGAMES,
+            Some(_) if has_oware_endgames(position) => NODES_WITH_OWARE_ENDGAMES,
+            _ => NODES,
+        }
     }
 
     /// Reviews one ply of a played game: the position before it, and the move that was played.

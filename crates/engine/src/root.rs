@@ -54,13 +54,20 @@ impl<'a, T: Tree> Root<'a, T> {
     pub fn new(mut search: Search<'a, T>, position: T::Position) -> Self {
         let mut children: Vec<_> = search.children(&position, MovePlace::NONE, DEPTH_MAX).into_iter().collect();
         children.sort_by_key(Child::rank);
+        search.tree.enter(&position);
+        if T::HAS_ENDGAMES {
+            for child in &mut children {
+                if let Some(known) = search.tree.endgame_by_strategy(&child.position) {
+                    child.bounds = child.bounds.and(if child.same_player { known } else { known.turned() });
+                }
+            }
+        }
         let estimate = |child: &Child<T::Position, T::Move>| {
             let points = search.tree.estimate(&child.position);
             let points = if child.same_player { points } else { -points };
             Value { points: child.bounds.clamp(points), bounds: child.bounds }
         };
         let values = children.iter().map(estimate).collect();
-        search.tree.enter(&position);
         Self { search, position, children, values, depth: 0 }
     }
 
@@ -170,7 +177,8 @@ impl<'a, T: Tree> Root<'a, T> {
         true
     }
 
-    /// Proves the exact value of each move, without estimates, that of the best move first. Calls `progress` after each
+    /// Proves the exact value of each move, without estimates, that of the best move first; the bound of the search is for that
+    /// alone. Calls `progress` after each
     /// null-window search. Returns how many positions were visited until the value of the position was proven, if it is, and
     /// whether all values are proven: not where [`prove_best`](Self::prove_best) would not prove them.
     pub fn prove(&mut self, mut progress: impl FnMut(Progress)) -> (Option<u64>, bool) {
@@ -179,6 +187,7 @@ impl<'a, T: Tree> Root<'a, T> {
             return (None, false);
         }
         let nodes_of_value = self.search.nodes;
+        self.search.go_on(u64::MAX);
         let proves =
             |moves_solved| self.prove_child(moves_solved, |nodes| progress(Progress { moves_solved, moves, nodes }));
         (Some(nodes_of_value), (0..moves).all(proves))
@@ -314,19 +323,24 @@ impl<'a, T: Tree> Root<'a, T> {
         line
     }
 
-    /// The best move of a position that was searched or whose value is known.
-    fn best_known(&self, position: &T::Position, key: Key) -> Option<T::Move> {
-        let tree = &self.search.tree;
-        if let Some(margin) = self.search.endgame(position) {
-            let leads_there = |&m: &T::Move| {
-                let next = tree.play(position, m);
-                let seen = if same_player(tree, position, m, &next) { margin } else { -margin };
-                let range = tree.margin_range(&next);
-                self.search.endgame(&next).or((range.reach == 0).then_some(range.margin)) == Some(seen)
-            };
-            return tree.moves(position).into_iter().find(leads_there);
+    /// The best move of a position that was searched or whose value is known. The position before it must have been entered.
+    fn best_known(&mut self, position: &T::Position, key: Key) -> Option<T::Move> {
+        if let Some(margin) = self.search.endgame(position).filter(|known| known.is_exact()) {
+            let moves = self.search.tree.moves(position);
+            let found = moves.into_iter().find(|&m| self.known_after(position, m) == margin);
+            if found.is_some() {
+                return found;
+            }
         }
         let index = self.search.table.find(key)?.best.index()?;
-        tree.moves(position).into_iter().nth(index)
+        self.search.tree.moves(position).into_iter().nth(index)
+    }
+
+    /// The proven bounds of a move that are known without a search.
+    fn known_after(&mut self, position: &T::Position, m: T::Move) -> Bounds {
+        let next = self.search.tree.play(position, m);
+        let range = self.search.tree.margin_range(&next).bounds();
+        let known = self.search.endgame_after(position, &next).map_or(range, |known| range.and(known));
+        if same_player(&self.search.tree, position, m, &next) { known } else { known.turned() }
     }
 }

@@ -117,8 +117,11 @@ impl<'a, T: Tree> Search<'a, T> {
         if self.is_stopped {
             return Value { points: 0, bounds };
         }
-        if let Some(margin) = self.endgame(position) {
-            return Value { points: margin * POINTS_PER_SEED, bounds: Bounds::exact(margin) };
+        if let Some(known) = self.endgame(position) {
+            bounds = bounds.and(known);
+            if let Some(value) = decided(bounds, window) {
+                return value;
+            }
         }
         let entry = self.table.find(key);
         if let Some(entry) = entry {
@@ -173,7 +176,7 @@ impl<'a, T: Tree> Search<'a, T> {
         }
         let mut children = self.children(position, first, window.depth);
         if self.banks || T::HAS_ENDGAMES {
-            self.narrow(&mut children, window);
+            self.narrow(position, &mut children, window);
         }
         let before = bounds.and(best_bounds(&children));
         if let Some(value) = decided(before, window) {
@@ -228,10 +231,8 @@ impl<'a, T: Tree> Search<'a, T> {
                 value
             } else {
                 self.count();
-                let bounds = match self.endgame(&after) {
-                    Some(margin) => Bounds::exact(margin),
-                    None => self.tree.margin_range(&after).bounds(),
-                };
+                let bounds =
+                    self.endgame_after(position, &after).unwrap_or_else(|| self.tree.margin_range(&after).bounds());
                 Value { points: bounds.clamp(self.tree.estimate(&after)), bounds }
             };
             let value = value.seen(same_player);
@@ -278,21 +279,32 @@ impl<'a, T: Tree> Search<'a, T> {
         if depth >= LOOK_UP_DEPTH {
             // In a loop of its own, so that the memory accesses of all moves overlap, which halves the time.
             for child in children.iter_mut() {
-                let bounds = self.proven_bounds(&child.position, child.key);
-                child.bounds = if child.same_player { bounds } else { bounds.turned() };
+                let range = self.tree.margin_range(&child.position);
+                let entry = self.table.find(child.key).filter(|_| range.reach > 0);
+                let bounds = range.bounds();
+                let proven = entry
+                    .filter(|_| child.key.is_sound)
+                    .map_or(bounds, |entry| bounds.and(entry.bounds.shifted(range.margin)));
+                child.bounds = if child.same_player { proven } else { proven.turned() };
+                if T::ORDERS_BY_ESTIMATES && child.order != i32::MAX {
+                    // What a lower depth found of the move, or else the estimate after it.
+                    let found = entry.map(|entry| entry.estimate + range.margin * POINTS_PER_SEED);
+                    let points = found.unwrap_or_else(|| self.tree.estimate(&child.position));
+                    child.order = (if child.same_player { points } else { -points }) + T::nearness(child.m);
+                }
             }
         }
         children
     }
 
-    /// Narrows the proven bounds of moves by exact values, and by what the player to move after each has for certain, where
+    /// Narrows the proven bounds of moves by those of a table, and by what the player to move after each has for certain, where
     /// that can decide the move for the window. In a function of its own, as most searches never call it.
     #[inline(never)]
-    fn narrow(&self, children: &mut [Child<T::Position, T::Move>], window: Window) {
+    fn narrow(&mut self, position: &T::Position, children: &mut [Child<T::Position, T::Move>], window: Window) {
         for child in children.iter_mut().filter(|child| !child.bounds.is_exact()) {
             let seen = |bounds: Bounds| if child.same_player { bounds } else { bounds.turned() };
-            if let Some(margin) = self.endgame(&child.position) {
-                child.bounds = seen(Bounds::exact(margin));
+            if let Some(known) = self.endgame_after(position, &child.position) {
+                child.bounds = child.bounds.and(seen(known));
                 continue;
             }
             if !self.banks {
@@ -308,10 +320,22 @@ impl<'a, T: Tree> Search<'a, T> {
         }
     }
 
-    /// The exact margin at the end, if it is known without a search.
+    /// The proven bounds of a position that are known without a search. The position before it must have been entered.
     #[inline]
-    pub fn endgame(&self, position: &T::Position) -> Option<i32> {
+    pub fn endgame(&self, position: &T::Position) -> Option<Bounds> {
         if T::HAS_ENDGAMES { self.tree.endgame(position) } else { None }
+    }
+
+    /// The same for a position after a move of this one, which has not been entered.
+    #[inline]
+    pub fn endgame_after(&mut self, before: &T::Position, position: &T::Position) -> Option<Bounds> {
+        if !T::HAS_ENDGAMES || !self.tree.has_endgame(position) {
+            return None;
+        }
+        self.tree.enter(before);
+        let known = self.tree.endgame(position);
+        self.tree.leave();
+        known
     }
 
     /// The proven bounds of a position so far, from the view of the player to move.
@@ -322,9 +346,10 @@ impl<'a, T: Tree> Search<'a, T> {
         entry.map_or(bounds, |entry| bounds.and(entry.bounds.shifted(margin_range.margin)))
     }
 
-    /// The same, with the exact values that are known without a search.
+    /// The same, with those that are known without a search.
     pub fn known_bounds(&self, position: &T::Position, key: Key) -> Bounds {
-        self.endgame(position).map_or_else(|| self.proven_bounds(position, key), Bounds::exact)
+        let bounds = self.proven_bounds(position, key);
+        self.endgame(position).map_or(bounds, |known| bounds.and(known))
     }
 
     /// Counts a position, and polls the signal every [`NODES_BETWEEN_POLLS`] positions.

@@ -40,6 +40,8 @@ struct Stage {
     scout_nodes: u64,
     /// The table of that search, in MiB.
     scout_table_mib: usize,
+    /// How many positions the value may take. Where it takes no more, the values of the other moves take a few times as many,
+    /// which is less than the next stage.
     nodes: u64,
 }
 
@@ -116,7 +118,7 @@ impl Engine {
 struct Prove<'a, P> {
     /// Estimates of the moves, in points from the view of the side to move.
     expected: &'a [(Move, i32)],
-    /// How many positions to visit at most, if there may be more exact values.
+    /// How many positions to visit at most for the value of the position, if there may be more exact values.
     nodes_max: u64,
     stop: &'a Signal,
     progress: P,
@@ -175,6 +177,9 @@ mod tests {
         };
         let [few, many] = [1 << 10, 1 << 18].map(|bytes| solve([stage(bytes, u64::MAX), stage(bytes, u64::MAX)]));
         let both = solve([stage(1 << 10, 5_000), stage(1 << 18, u64::MAX)]);
+        // The bound is for the value: the other moves go on with the same exact values.
+        let of_value = solve([stage(1 << 10, few.nodes_of_value), stage(1 << 18, u64::MAX)]);
+        assert!(of_value == few && few.nodes > few.nodes_of_value + 2_000, "{of_value:?} {few:?}");
         for solution in [&few, &many, &both] {
             let values: Vec<_> = solution.moves.iter().map(|&(_, value)| value).collect();
             assert_eq!((solution.value, &values[..]), (6, &[-6, 6, 2, -2][..]));

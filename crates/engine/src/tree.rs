@@ -12,6 +12,9 @@ pub(crate) trait Tree {
     /// instruction for them.
     const HAS_ENDGAMES: bool;
 
+    /// Whether moves are ordered by what earlier depths found of them, where that is looked up, and not by what they gain.
+    const ORDERS_BY_ESTIMATES: bool;
+
     /// A position with all the state that the search needs.
     type Position: Clone;
 
@@ -63,8 +66,15 @@ pub(crate) trait Tree {
     /// side got all others. Looks no further than to a margin that is `wanted`.
     fn floor(&self, position: &Self::Position, wanted: i32) -> i32;
 
-    /// The exact margin at the end, if a table of positions with few seeds has it.
-    fn endgame(&self, position: &Self::Position) -> Option<i32>;
+    /// Whether a table of positions with few seeds has this one.
+    fn has_endgame(&self, position: &Self::Position) -> bool;
+
+    /// The proven bounds of the margin at the end, if a table of positions with few seeds has them. The position before it must
+    /// have been entered.
+    fn endgame(&self, position: &Self::Position) -> Option<Bounds>;
+
+    /// Narrower bounds by a look at thousands of positions, if there may be any.
+    fn endgame_by_strategy(&self, position: &Self::Position) -> Option<Bounds>;
 
     /// The position's key in the table. The position before it must have been entered.
     fn key(&self, position: &Self::Position) -> Key;

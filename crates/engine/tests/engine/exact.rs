@@ -244,6 +244,68 @@ fn known_endgames_match_brute_force_in_every_game() {
     assert!(exact.values().all(|&exact| exact >= RANDOM_POSITIONS / 3), "{exact:?}");
 }
 
+/// Options of Oware by what a repetition and a large capture bring.
+const OWARE: [(&str, &str); 8] = [
+    ("standard", "pits=2"),
+    ("standard", "pits=3;majority_end=false"),
+    ("standard", "pits=2;majority_remaining=sweep;repetition=3"),
+    ("app", "pits=2"),
+    ("wari", "pits=2;must_feed=false"),
+    ("awari", "pits=3"),
+    ("forfeit", "pits=2"),
+    ("leave_first", "pits=2;repetition_award=split"),
+];
+
+/// The positions before decide what a repetition ends. So whatever is exact is so with all of them.
+#[test]
+fn known_endgames_of_oware_match_brute_force_after_any_history() {
+    let (mut random, mut with_history) = (Random(3), [0; 2]);
+    let endgames = Arc::new(Endgames::default());
+    for seed in 0..2_000 {
+        let (preset, overrides) = OWARE[seed % OWARE.len()];
+        let options = AnyOptions::parse(Variant::Oware, preset, overrides).unwrap();
+        let start = random_position(&options, &mut random);
+        let position = play_on(&start, seed as u64, [0, 1, 2, 4, 6, 9, 13][random.draw(7)]);
+        // The tables are of games with an even number of seeds.
+        if !position.total().is_multiple_of(2) || position.outcome().is_some() {
+            continue;
+        }
+        let Some(expected) = BruteForce::default().value(&position) else { continue };
+        let mut engine = Engine::new(1).with_endgames(Arc::clone(&endgames));
+        let found = engine.search(&position, Limits::nodes(30), &GO_ON).expect("it is not over");
+        let is_exact = check(&position, found.value, expected);
+        if position.history().is_some_and(|history| history.len() > 2) {
+            with_history[usize::from(is_exact)] += 1;
+        }
+    }
+    let [open, exact] = with_history;
+    assert!(exact > 100 && exact > open, "{exact} exact, {open} not");
+}
+
+#[test]
+fn oware_with_few_seeds_is_exact_after_a_long_game() {
+    let opening = opening(Variant::Oware, "standard", "");
+    let endgames = Arc::new(Endgames::default());
+    let (mut exact, mut few, mut without) = (0, 0, 0);
+    for seed in 0..3 {
+        let mut position = opening.clone();
+        let mut random = Random(seed);
+        while position.outcome().is_none() {
+            let moves = position.legal_moves();
+            let board = position.board();
+            let stores: u16 = Side::ALL.into_iter().map(|side| board.store(side)).sum();
+            if stores >= 48 - 9 {
+                let search = |mut engine: Engine| engine.search(&position, Limits::nodes(1_000), &GO_ON).unwrap().value;
+                let value = search(Engine::new(1).with_endgames(Arc::clone(&endgames)));
+                (few, exact) = (few + 1, exact + u32::from(value.is_exact));
+                without += u32::from(search(Engine::new(1)).is_exact);
+            }
+            position.play_unchecked(moves[random.draw(moves.len())]);
+        }
+    }
+    assert!(few > 30 && 4 * exact > 3 * few && without < exact / 2, "{exact} and {without} of {few}");
+}
+
 #[test]
 fn a_known_endgame_is_exact_with_its_line_at_once() {
     let options = AnyOptions::parse(Variant::Kalah, "standard", "").unwrap();

@@ -51,6 +51,18 @@ impl Oware {
         Some((Position { quiet, ..packed }, path))
     }
 
+    /// A store with more seeds ends the game (R8); `None` if there is no such rule.
+    #[must_use]
+    pub fn majority(&self) -> Option<u8> {
+        if self.options.majority_end { u8::try_from(self.majority).ok() } else { None }
+    }
+
+    /// Whether a repetition gives each side half of the seeds left in pits, and not its own row (R8).
+    #[must_use]
+    pub fn splits_repetitions(&self) -> bool {
+        self.options.repetition_award == RepetitionAward::Split
+    }
+
     /// R4: whether some of the pits that hold seeds may be forbidden. A grand slam takes at most three seeds from a
     /// pit.
     #[inline]

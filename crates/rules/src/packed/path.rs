@@ -30,6 +30,17 @@ impl Path {
         self.boards.clear();
     }
 
+    /// The positions of the quiet plies of `position`, the newest first, and whether its side to move is to move there. The last
+    /// position of this path is the one before `position`.
+    #[inline]
+    pub fn quiet(&self, position: &Position) -> impl Iterator<Item = (Position, bool)> {
+        let (turn, quiet) = (position.turn(), usize::min(position.quiet as usize, HISTORY_MAX));
+        self.boards.iter().rev().take(quiet).enumerate().map(move |(ply, &(own, other))| {
+            let is_same_side = ply % 2 == 1;
+            (Position::of_halves(own, other, if is_same_side { turn } else { !turn }), is_same_side)
+        })
+    }
+
     /// How often `position` came among the positions of its quiet plies, at most [`HISTORY_MAX`] of them. It lies two
     /// plies beyond the last position of this path. The sides alternate, so only every second position has the same
     /// side to move.

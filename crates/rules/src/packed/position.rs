@@ -75,19 +75,27 @@ impl Position {
         [self.own.row_word(), self.other.row_word()]
     }
 
-    /// A position with these [`rows`](Self::rows), empty stores, and South to move.
+    /// A position with these [`rows`](Self::rows) and stores, and South to move.
     #[must_use]
     #[inline]
-    pub const fn of_rows([own, other]: [u64; 2]) -> Self {
-        let (own, other) = (Half::of_row_word(own), Half::of_row_word(other));
-        Self { own, other, quiet: 0, turn: Side::South, extra: false, over: false, reason: None }
+    pub fn of_rows([own, other]: [u64; 2], [own_store, other_store]: [u8; 2]) -> Self {
+        let (mut own, mut other) = (Half::of_row_word(own), Half::of_row_word(other));
+        own.bank(own_store);
+        other.bank(other_store);
+        Self::of_halves(own, other, Side::South)
+    }
+
+    /// A position that is not over, with this side to move.
+    #[inline]
+    pub(super) const fn of_halves(own: Half, other: Half, turn: Side) -> Self {
+        Self { own, other, quiet: 0, turn, extra: false, over: false, reason: None }
     }
 
     /// A board with this side to move; `None` if it has too many pits or seeds, or burnt pits.
     pub(super) fn of(board: &Board, turn: Side) -> Option<Self> {
         let fits = board.pits_per_side() <= PITS_MAX && board.total() <= SEEDS_MAX && board.burnt() == Spots::NONE;
         let (own, other) = (Half::of(board, turn), Half::of(board, !turn));
-        fits.then_some(Self { own, other, quiet: 0, turn, extra: false, over: false, reason: None })
+        fits.then_some(Self::of_halves(own, other, turn))
     }
 
     /// The same position with this outcome; over if there is one.

@@ -13,7 +13,7 @@ use crate::{
 
 /// For each position, how many seeds more than the other side the side to move still gains.
 #[derive(Clone, Debug)]
-pub(crate) struct Endgame {
+pub(crate) struct KalahEndgame {
     index: Index,
     gains: Vec<i8>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Endgame {
 /// The gain of a position that has none: its side to move has no seeds, so the game is over.
 const NONE: i8 = i8::MIN;
 
-impl Endgame {
+impl KalahEndgame {
     /// The values of a game with so many pits a side and so many seeds: as many as fit in `bytes`. `None` if the signal
     /// stops it.
     ///
@@ -60,7 +60,7 @@ impl Endgame {
     /// Computes the value of a position by those of its moves.
     #[inline]
     fn fill<G: Game>(&mut self, game: &G, rows: [u64; 2], path: &Path) {
-        let position = Position::of_rows(rows);
+        let position = Position::of_rows(rows, [0, 0]);
         let gain = game.legal_pits(&position).map(|pit| {
             let next = game.play(&position, pit, path);
             let margin = i32::from(next.store(Side::South)) - i32::from(next.store(Side::North));
@@ -103,7 +103,8 @@ mod tests {
         for (preset, overrides, seeds_max) in BOARDS {
             let options = AnyOptions::parse(Variant::Kalah, preset, overrides).expect("the options are valid");
             let (game, pits) = game(&options);
-            let endgame = Endgame::make(&game, pits, seeds_max, usize::MAX, &Signal::new()).expect("nothing stops it");
+            let endgame =
+                KalahEndgame::make(&game, pits, seeds_max, usize::MAX, &Signal::new()).expect("nothing stops it");
             let mut compared = 0;
             for rows in all_rows(&endgame.index, pits) {
                 let position = position(&options, pits, rows);
@@ -127,11 +128,11 @@ mod tests {
         let (game, pits) = game(&options);
         let signal = Signal::new();
         signal.stop();
-        assert!(Endgame::make(&game, pits, 12, usize::MAX, &signal).is_none());
+        assert!(KalahEndgame::make(&game, pits, 12, usize::MAX, &signal).is_none());
     }
 
     /// What South gains from a position after its move, stores included.
-    fn gain_after(next: &AnyPosition, game: &Kalah, endgame: &Endgame) -> i32 {
+    fn gain_after(next: &AnyPosition, game: &Kalah, endgame: &KalahEndgame) -> i32 {
         let store = |side| i32::from(next.board().store(side));
         let margin = store(Side::South) - store(Side::North);
         if let Some(outcome) = next.outcome() {
@@ -152,7 +153,7 @@ mod tests {
         let AnyPosition::Kalah(of) = position else { unreachable!("the game is Kalah") };
         let rows = [row(position.turn()), row(!position.turn())];
         assert!(game.pack(of).is_none_or(|packed| packed.rows() == rows));
-        Position::of_rows(rows)
+        Position::of_rows(rows, [0, 0])
     }
 
     fn all_rows(index: &Index, pits: u8) -> Vec<[u64; 2]> {

@@ -1,0 +1,289 @@
+//! Retrograde analysis of the positions of Oware with as many seeds in pits. Knows that they form circles, and no rule.
+
+use mancala_rules::packed::{Game, Oware, Path, Position};
+
+use crate::{
+    endgame_index::Index,
+    endgame_oware::{Entry, Gain, OwareEndgame, slacks},
+    signal::Signal,
+};
+
+/// The positions with as many seeds, and the moves from one to another.
+struct Layer {
+    seeds: u8,
+    /// The rows of each position, in the order of the index.
+    positions: Vec<[u64; 2]>,
+    /// The positions that the moves of each lead to, but for those that capture or end the game.
+    next: Edges,
+    /// The positions with a move that leads to each.
+    previous: Edges,
+    /// The moves of each position that capture or end the game, a bit each.
+    loud: Vec<u8>,
+}
+
+/// Some positions for each position.
+struct Edges {
+    /// Where those of each end in `to`.
+    ends: Vec<u32>,
+    to: Vec<u32>,
+}
+
+/// What a player gains in each position: where it is to move, and where the other side is.
+struct Solved {
+    own: Vec<Gain>,
+    other: Vec<Gain>,
+}
+
+/// The values of the positions in which one side is to move, while they are found.
+struct Values {
+    /// Whether the player is to move.
+    is_own: bool,
+    /// What the player gains for certain, by what is known so far, and its rank.
+    seeds: Vec<i8>,
+    ranks: Vec<u8>,
+    /// The most by a circle.
+    circles: Vec<i8>,
+    /// The best of the moves of the side to move that capture or end the game, as the player sees it; the worst number where there
+    /// is no such move.
+    loud: Vec<i8>,
+    /// What the player gains if the position comes again.
+    repeated: Vec<i8>,
+    /// Whether the value of a move has changed since the position was looked at.
+    is_open: Vec<bool>,
+}
+
+impl OwareEndgame {
+    /// The bounds of a game with so many pits a side and so many seeds: as many as fit in `bytes`. `None` if the signal stops it.
+    pub fn make(game: &Oware, pits: u8, seeds_max: u8, bytes: usize, signal: &Signal) -> Option<Self> {
+        let mut endgame = Self::new(game, pits, seeds_max, bytes);
+        for seeds in 0..=endgame.index().seeds_max() {
+            let layer = Layer::new(game, endgame.index(), pits, seeds);
+            let (slacks, len) = (slacks(game, seeds), layer.positions.len());
+            let mut entries = vec![Entry::default(); slacks * len];
+            for slack in 0..slacks {
+                let other_slack = slacks - 1 - slack;
+                let Solved { own, other } = layer.solve([slack, other_slack], &endgame, signal)?;
+                for (entry, gain) in entries[slack * len..].iter_mut().zip(own) {
+                    entry.own = gain;
+                }
+                for (entry, gain) in entries[other_slack * len..].iter_mut().zip(other) {
+                    entry.other = gain;
+                }
+            }
+            endgame.add(entries);
+        }
+        Some(endgame)
+    }
+}
+
+impl Layer {
+    /// The positions with so many seeds.
+    fn new(game: &Oware, index: &Index, pits: u8, seeds: u8) -> Self {
+        let first = index.first(seeds);
+        let mut positions = vec![[0; 2]; index.count(seeds)];
+        for own in 0..=seeds {
+            let others = index.rows(pits, seeds - own);
+            for row in index.rows(pits, own) {
+                for rows in others.iter().map(|&other| [row, other]) {
+                    index.place(rows).into_iter().for_each(|place| positions[place - first] = rows);
+                }
+            }
+        }
+        let (mut next, mut loud) = (Edges { ends: Vec::new(), to: Vec::new() }, Vec::new());
+        let path = Path::default();
+        for &rows in &positions {
+            let (position, mut loud_pits) = (Position::of_rows(rows, [0, 0]), 0);
+            for pit in game.legal_pits(&position) {
+                let after = game.play(&position, pit, &path);
+                match index.place(after.rows()).filter(|&place| place >= first && !after.is_over()) {
+                    Some(place) => next.to.push(number(place - first)),
+                    None => loud_pits |= 1 << pit,
+                }
+            }
+            next.ends.push(number(next.to.len()));
+            loud.push(loud_pits);
+        }
+        Self { seeds, positions, previous: next.reversed(), next, loud }
+    }
+
+    /// What a player gains for certain who may still take so many of the seeds, and the other side so many, given what is known
+    /// with fewer seeds. `None` if the signal stops it.
+    ///
+    /// For each number of seeds, this is where a player wins a game whose aim is an end worth as many, or circles of positions
+    /// whose repetition is worth as many.
+    fn solve(&self, slacks: [usize; 2], known: &OwareEndgame, signal: &Signal) -> Option<Solved> {
+        let [mut own, mut other] = [true, false].map(|is_own| self.values(slacks, known, is_own));
+        let mut rank = 0_u8;
+        loop {
+            // Gains by circles, or by what was found before: from more to fewer.
+            own.begin_circles();
+            other.begin_circles();
+            while self.lower(&mut own, &mut other) | self.lower(&mut other, &mut own) {
+                if signal.is_stop_after_rest() {
+                    return None;
+                }
+            }
+            rank = rank.saturating_add(1);
+            if !(self.take_circles(&mut own, &mut other, rank) | self.take_circles(&mut other, &mut own, rank)) {
+                return Some(Solved { own: own.gains(), other: other.gains() });
+            }
+            // Gains by these, or by an end: from fewer to more.
+            own.is_open.fill(true);
+            other.is_open.fill(true);
+            while self.raise(&mut own, &mut other, &mut rank) | self.raise(&mut other, &mut own, &mut rank) {
+                if signal.is_stop_after_rest() {
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// The values before any gain is known.
+    fn values(&self, slacks: [usize; 2], known: &OwareEndgame, is_own: bool) -> Values {
+        let slack = if is_own { slacks[0] } else { slacks[1] };
+        let (path, worst) = (Path::default(), if is_own { i8::MIN } else { i8::MAX });
+        let loud = |(&rows, &loud): (&[u64; 2], &u8)| {
+            let position = known.position(rows, self.seeds, slack);
+            let pits = (0..8).filter(|pit| loud >> pit & 1 == 1);
+            let gains = pits.map(|pit| known.gain_by(&position, &known.game().play(&position, pit, &path), is_own));
+            let best = if is_own { gains.max() } else { gains.min() };
+            best.and_then(|best| i8::try_from(best).ok()).unwrap_or(worst)
+        };
+        let repeated = |&rows: &[u64; 2]| {
+            let gain = known.gain_by_repetition(&Position::of_rows(rows, [0, 0]), is_own);
+            i8::try_from(gain).unwrap_or(i8::MIN)
+        };
+        let len = self.positions.len();
+        Values {
+            is_own,
+            seeds: vec![i8::MIN; len],
+            ranks: vec![0; len],
+            circles: Vec::new(),
+            loud: self.positions.iter().zip(&self.loud).map(loud).collect(),
+            repeated: self.positions.iter().map(repeated).collect(),
+            is_open: vec![true; len],
+        }
+    }
+
+    /// Raises the gains to those of the moves; `rank` is the highest one so far. Returns whether any changed.
+    fn raise(&self, values: &mut Values, next: &mut Values, rank: &mut u8) -> bool {
+        let mut is_raised = false;
+        for at in 0..self.positions.len() {
+            if !std::mem::take(&mut values.is_open[at]) {
+                continue;
+            }
+            let moves = self.next.of(at);
+            let seeds = values.best(at, moves, &next.seeds);
+            if seeds > values.seeds[at] {
+                values.seeds[at] = seeds;
+                values.ranks[at] = values.rank(at, moves, next);
+                *rank = (*rank).max(values.ranks[at]);
+                self.open_previous(at, next);
+                is_raised = true;
+            }
+        }
+        is_raised
+    }
+
+    /// Lowers the circles to those of the moves. Returns whether any changed.
+    fn lower(&self, values: &mut Values, next: &mut Values) -> bool {
+        let mut is_lowered = false;
+        for at in 0..self.positions.len() {
+            if !std::mem::take(&mut values.is_open[at]) {
+                continue;
+            }
+            let best = values.best(at, self.next.of(at), &next.circles);
+            let circle = best.min(values.repeated[at]).max(values.seeds[at]);
+            if circle < values.circles[at] {
+                values.circles[at] = circle;
+                self.open_previous(at, next);
+                is_lowered = true;
+            }
+        }
+        is_lowered
+    }
+
+    /// Raises the gains to those of the circles. Returns whether any changed.
+    fn take_circles(&self, values: &mut Values, next: &mut Values, rank: u8) -> bool {
+        let mut is_raised = false;
+        for at in 0..self.positions.len() {
+            if values.circles[at] > values.seeds[at] {
+                (values.seeds[at], values.ranks[at]) = (values.circles[at], rank);
+                self.open_previous(at, next);
+                is_raised = true;
+            }
+        }
+        is_raised
+    }
+
+    fn open_previous(&self, at: usize, values: &mut Values) {
+        for &previous in self.previous.of(at) {
+            values.is_open[previous as usize] = true;
+        }
+    }
+}
+
+impl Values {
+    /// The gain by the best move of the side to move, as the player sees it.
+    fn best(&self, at: usize, moves: &[u32], next: &[i8]) -> i8 {
+        let gains = moves.iter().map(|&to| next[to as usize]);
+        if self.is_own { gains.fold(self.loud[at], i8::max) } else { gains.fold(self.loud[at], i8::min) }
+    }
+
+    /// The rank of a gain: above those of the moves that gain as much and no more, of which the player needs one, while the other
+    /// side may choose any.
+    fn rank(&self, at: usize, moves: &[u32], next: &Self) -> u8 {
+        let seeds = self.seeds[at];
+        let gains = || moves.iter().map(|&to| (next.seeds[to as usize], next.ranks[to as usize]));
+        if self.is_own && (self.loud[at] >= seeds || gains().any(|(more, _)| more > seeds)) {
+            return 0;
+        }
+        let ranks = gains().filter(|&(gain, _)| gain == seeds).map(|(_, rank)| rank);
+        let of_moves = if self.is_own { ranks.min() } else { ranks.max() };
+        of_moves.map_or(0, |rank| rank.saturating_add(1))
+    }
+
+    /// Lets each position be worth its repetition, where that is more than its gain.
+    fn begin_circles(&mut self) {
+        self.circles = self.seeds.iter().zip(&self.repeated).map(|(&seeds, &repeated)| seeds.max(repeated)).collect();
+        self.is_open.fill(true);
+    }
+
+    fn gains(self) -> Vec<Gain> {
+        self.seeds.into_iter().zip(self.ranks).map(|(seeds, rank)| Gain { seeds, rank }).collect()
+    }
+}
+
+impl Edges {
+    /// The positions for a position.
+    #[inline]
+    fn of(&self, at: usize) -> &[u32] {
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        &self.to[start as usize..self.ends[at] as usize]
+    }
+
+    /// For each position, those that it is one of.
+    fn reversed(&self) -> Self {
+        let mut ends = vec![0; self.ends.len()];
+        self.to.iter().for_each(|&to| ends[to as usize] += 1);
+        let mut start = 0;
+        for end in &mut ends {
+            // Where those of the position start; filling them moves it to where they end.
+            start += std::mem::replace(end, start);
+        }
+        let mut to = vec![0; self.to.len()];
+        for at in 0..self.ends.len() {
+            for &next in self.of(at) {
+                let end = &mut ends[next as usize];
+                to[*end as usize] = number(at);
+                *end += 1;
+            }
+        }
+        Self { ends, to }
+    }
+}
+
+/// The number of a position or a move, of which there are few enough.
+fn number(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
