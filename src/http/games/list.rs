@@ -62,6 +62,7 @@ pub async fn list_games(state: Data<AppState>, reader: Reader, request: HttpRequ
     let list = format!("games {:?} {filter:?}", query.sort);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let page = page::read(&state, &Wanted { filter: filter.of_any_viewer(), after, limit }).await?;
+    let page = page::without_blocked(&state, page, reader.0).await?;
     Ok(answer("/v1/games", &request, &page, reader.0, |key| state.cursors.seal(key, &list)))
 }
 
