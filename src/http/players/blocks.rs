@@ -51,7 +51,7 @@ const CONCURRENT: usize = 8;
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 204, description = "The player is blocked"),
-        (status = 403, description = "`forbidden`: the caller, or no guest and no account"),
+        (status = 403, description = "`forbidden`: the caller itself, or neither a guest nor an account"),
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`too_many_blocks`"),
     ),
@@ -91,7 +91,10 @@ pub async fn create_block(
     tag = "players",
     operation_id = "delete_block",
     params(("player_id" = Uuid, Path, description = "The player's id")),
-    responses((status = 204, description = "The caller does not block the player")),
+    responses(
+        (status = 204, description = "The caller does not block the player"),
+        (status = 404, description = "`not_found`: no id"),
+    ),
     security(("bearer" = []))
 )]
 #[delete("/me/blocks/{player_id}")]

@@ -45,8 +45,8 @@ async fn neither_makes_the_other_an_offer_and_the_game_goes_on() {
         app.offer(&id, guest, "rematch").await.is_problem(409, "offer_not_possible");
         app.offer(&finished, guest, "draw").await.is_problem(409, "game_over");
     }
-    app.played(&id, &ana, 3, "B").await;
-    app.played(&id, &bo, 4, "b").await;
+    app.played(&id, &ana, 3, "C").await;
+    app.played(&id, &bo, 4, "c").await;
     let path = format!("/v1/me/blocks/{}", bo.id);
     assert_eq!(send(signed(app.request(Method::DELETE, &path), Some(&ana))).await.status, 204);
     assert_eq!(app.offer(&id, &bo, "draw").await.status, 201);
@@ -111,7 +111,7 @@ fn operations_on_games(document: &Value) -> Vec<(String, Method, String, Value)>
             }
         }
     }
-    assert!(found.len() > 30, "{found:?}");
+    assert!(found.len() > 25, "{found:?}");
     found
 }
 
