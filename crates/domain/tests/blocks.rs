@@ -40,7 +40,9 @@ fn decide(game: &Game, player: PlayerId, action: Action<'_>, is_blocked: bool) -
 fn played(game: &mut Game, player: PlayerId, action: Action<'_>) {
     let context = Context::new(START, || GameId(Uuid::from_u128(9)));
     let events = game.decide(&command(player, action), &context).expect("it is allowed").events;
-    events.iter().for_each(|event| game.apply(event).expect("it follows"));
+    for event in &events {
+        game.apply(event).expect("it follows");
+    }
 }
 
 const JOIN: Action<'static> = Action::Join { join_code: Some("code") };

@@ -101,16 +101,12 @@ pub async fn create_game(
     let seated = SeatedGame { hotseat_name, ..seated_alone(game, &creator) };
     let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id());
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
-    match (store_new(&state, &seated, &created, kept).await?, keyed) {
+    if let (Inserted::KeyUsed, Some(keyed)) = (store_new(&state, &seated, &created, kept).await?, keyed) {
         // A concurrent request with this key was stored first.
-        (Inserted::KeyUsed, Some(keyed)) => {
-            keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
-        }
-        _ => {
-            withdraw_if_blocked(&state, &seated.game).await?;
-            Ok(idempotency::created(&answer))
-        }
+        return keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"));
     }
+    withdraw_if_blocked(&state, &seated.game).await?;
+    Ok(idempotency::created(&answer))
 }
 
 /// Renew a join code

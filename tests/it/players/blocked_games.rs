@@ -139,7 +139,7 @@ async fn a_game_that_was_joined_before_is_played_on() {
     assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
     assert_eq!(app.play_move(&id, &bo, 2, "a").await.status, 201);
     for guest in [&ana, &bo] {
-        assert_eq!(app.list_games("player=me&status=active", Some(guest)).await.ids(), [id.clone()]);
+        assert_eq!(app.list_games("player=me&status=active", Some(guest)).await.ids(), [id.as_str()]);
         assert_eq!(app.get_game(&id, Some(guest)).await.status, 200);
     }
     assert_eq!(app.resign_game(&id, &bo).await.body["status"], "finished");

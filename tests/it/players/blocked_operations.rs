@@ -69,9 +69,9 @@ async fn what_was_offered_before_is_answered_but_begins_no_game() {
             assert_eq!(app.offer(id, &ana, kind).await.status, 201);
         }
         if is_blocker {
-            block(&app, &ana, &bo).await
+            block(&app, &ana, &bo).await;
         } else {
-            block(&app, &bo, &ana).await
+            block(&app, &bo, &ana).await;
         }
         // A repetition of what is offered already changes nothing.
         assert_eq!(app.offer(&finished, &ana, "rematch").await.status, 200);

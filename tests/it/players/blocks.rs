@@ -120,7 +120,7 @@ async fn blocks_are_their_players_own() {
     // The blocked player learns nothing, and ends nothing.
     assert_eq!(list(&app, &bo).await, [] as [&str; 0]);
     assert_eq!(unblock(&app, &bo, &ana.id).await.status, 204);
-    assert_eq!(list(&app, &ana).await, [bo.id.clone()]);
+    assert_eq!(list(&app, &ana).await, [bo.id.as_str()]);
     assert!(!app.get("/v1/me/export", Some(&bo)).await.text.contains(&ana.id));
     let export = app.get("/v1/me/export", Some(&ana)).await;
     assert_eq!(export.body["blocks"][0]["player"]["id"], json!(bo.id));
