@@ -1,5 +1,7 @@
 //! What a block forbids between two players, whichever of them calls; and that games which have begun are played on.
 
+use std::time::Duration;
+
 use futures_util::future::{join, join_all};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,6 +10,7 @@ use crate::support::{
     answer::Answer,
     app::TestApp,
     calls::{Guest, send, signed},
+    database::{count_rows, until_lock_wait},
     games::walk,
 };
 
@@ -271,4 +274,28 @@ async fn of_a_join_and_a_block_at_once_one_comes_first() {
             _ => panic!("{joined:?}"),
         }
     }
+}
+
+#[actix_web::test]
+async fn an_invitation_that_is_joined_while_it_is_ended_is_played() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    let (id, _) = created(&app, &ana, &invitation(&bo)["opponent"], "public").await;
+    // The join is under way, and the block finds the invitation as it still is.
+    let mut held = app.db.begin().await.expect("a transaction begins");
+    let lock = "select version from game where id = $1::uuid for update";
+    sqlx::query(lock).bind(&id).execute(&mut *held).await.expect("the game is locked");
+    let release = async {
+        until_lock_wait(&app).await;
+        let releasing = async {
+            while count_rows(&app, "player_block").await == 0 {}
+            // Time for its append to come behind that of the join. With too little, the test would only find less.
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            held.rollback().await.expect("the lock goes");
+        };
+        join(block(&app, &ana, &bo), releasing).await
+    };
+    let (joined, _) = join(app.join_game(&id, &bo), release).await;
+    assert_eq!(joined.status, 200, "{joined:?}");
+    assert_eq!(app.get_game(&id, None).await.body["status"], "active");
 }
