@@ -19,7 +19,7 @@ use super::{
     operation::{health, problems},
     page::{self, Page},
     paths,
-    players::{me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
+    players::{blocks, me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{accept::prefers_page, conditional::IfNoneMatch, extract},
     study::{
@@ -66,6 +66,9 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(sign_ins::delete_sign_in)
                 .service(recovery::renew_recovery_code)
                 .service(merge::merge_guest)
+                .service(blocks::create_block)
+                .service(blocks::delete_block)
+                .service(blocks::list_blocks)
                 .service(personal_export::export_me)
                 .service(summary::get_summary)
                 .service(player_events::list_my_events)

@@ -34,6 +34,7 @@ export type Failure =
       | "too_many_analyses"
       | "too_many_webhooks"
       | "too_many_notes"
+      | "too_many_blocks"
       | "too_many_imports"
       | "too_many_games"
       | "webhook_disabled"
@@ -156,6 +157,7 @@ const PLAIN: Record<Plain, true> = {
   too_many_analyses: true,
   too_many_webhooks: true,
   too_many_notes: true,
+  too_many_blocks: true,
   too_many_imports: true,
   too_many_games: true,
   webhook_disabled: true,

@@ -110,6 +110,8 @@ codes! {
         "A player has at most 10 webhooks. Change or delete one of them."
     TooManyNotes "too_many_notes" CONFLICT "The player has too many notes"
         "A player has at most 10,000 notes. Change or delete one of them."
+    TooManyBlocks "too_many_blocks" CONFLICT "The player blocks too many others"
+        "A player blocks at most 1,000 others. Unblock one of them."
     TooManyImports "too_many_imports" CONFLICT "The player has too many imported games"
         "A player may have a number of imported games, and of plies in them; guests fewer than accounts. `detail` says what is left. \
          Nothing was imported: send fewer games, or delete imported ones. `GET /v1/me/imports` lists them."

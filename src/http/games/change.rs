@@ -18,6 +18,7 @@ use crate::{
     db::{
         DbError,
         games::{self, Appended},
+        players::blocks,
     },
     domain::{
         Action, Command, Context, Decision, Event, Game, GameId, Level, OfferAnswer, OfferKind, PlayerId, PlayerKind,
@@ -143,6 +144,8 @@ struct Loaded {
     plies: Vec<Ply>,
     /// Games that are not over: of the player that joins. For a rematch, of the player that has more of them.
     running_games: u32,
+    /// Whether a block keeps the player from what the command asks for.
+    is_blocked: bool,
 }
 
 impl Loaded {
@@ -157,6 +160,7 @@ impl Loaded {
             newest_plies: &self.plies,
             running_games: self.running_games,
             is_opponent_erased: begins_rematch(action) && Seat::ALL.into_iter().any(is_erased),
+            is_blocked: self.is_blocked,
             ..Context::new(now, || GameId(Uuid::now_v7()))
         }
     }
@@ -202,7 +206,11 @@ async fn load(
         }
         _ => {}
     }
-    Ok(Some(Loaded { found, plies, running_games }))
+    let is_blocked = match game.approached_by(command) {
+        Some(other) => blocks::is_between(&state.db, command.player, other).await?,
+        None => false,
+    };
+    Ok(Some(Loaded { found, plies, running_games, is_blocked }))
 }
 
 /// Whether an action may begin a rematch.

@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{
-    change::{ATTEMPTS_MAX, change, pause_before},
+    change::{ATTEMPTS_MAX, change, execute, pause_before},
     new_game::{CreateGame, new_join_code},
 };
 use crate::{
@@ -14,9 +14,11 @@ use crate::{
         DbError,
         games::{self, Inserted, SeatedGame, computer_games},
         idempotency::Keyed,
+        players::blocks,
     },
     domain::{
-        Action, BySeat, Event, Game, GameId, Level, Opponent, Player, PlayerKind, RUNNING_GAMES_MAX, Refusal, Seat,
+        Action, BySeat, Command, Event, Game, GameId, Level, Opponent, Player, PlayerKind, RUNNING_GAMES_MAX, Refusal,
+        Seat,
     },
     http::{
         answer::{code::Code, faults::Faults, problem::Problem},
@@ -99,13 +101,12 @@ pub async fn create_game(
     let seated = SeatedGame { hotseat_name, ..seated_alone(game, &creator) };
     let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id());
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
-    match (store_new(&state, &seated, &created, kept).await?, keyed) {
+    if let (Inserted::KeyUsed, Some(keyed)) = (store_new(&state, &seated, &created, kept).await?, keyed) {
         // A concurrent request with this key was stored first.
-        (Inserted::KeyUsed, Some(keyed)) => {
-            keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"))
-        }
-        _ => Ok(idempotency::created(&answer)),
+        return keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"));
     }
+    withdraw_if_blocked(&state, &seated.game).await?;
+    Ok(idempotency::created(&answer))
 }
 
 /// Renew a join code
@@ -172,6 +173,17 @@ pub(super) fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
     };
     let players = BySeat { first: player(Seat::First), second: player(Seat::Second) };
     SeatedGame { game, players, invited: None, last_ply: None, hotseat_name: None }
+}
+
+/// Withdraws a new invitation if a block was stored since it was checked. Of a block and an invitation at the same moment, the later one sees the
+/// other. The answer is that of an invitation that is declined at once.
+async fn withdraw_if_blocked(state: &AppState, game: &Game) -> Result<(), Problem> {
+    let (Some(invited), Some(creator)) = (game.invited(), game.players()[game.terms().creator]) else { return Ok(()) };
+    if blocks::is_between(&state.db, creator, invited).await? {
+        let command = Command { player: creator, if_version: Some(&[game.version()]), action: Action::Abort };
+        execute(state, game.id(), &command).await?;
+    }
+    Ok(())
 }
 
 /// Stores a new game. After a lost connection it retries: the insert is idempotent, so the game is not stored twice.

@@ -75,6 +75,7 @@ pub async fn list_games(
     let list = format!("games {:?} {filter:?}", query.sort);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let page = page::read(&state, &Wanted { filter: filter.of_any_viewer(), after, limit }).await?;
+    let page = page::without_blocked(&state, page, reader.0).await?;
     Ok(answer("/v1/games", &request, &known, &page, reader.0, |key| state.cursors.seal(key, &list)))
 }
 

@@ -311,7 +311,8 @@ impl CreateGame {
         Ok((game.terms().options, Some(Start { position: position.afresh(), from: Some((id, from.ply)) })))
     }
 
-    /// Checks that the invited player exists, and is not the creator.
+    /// Checks that the invited player exists, is not the creator, and that there is no block between the two. A block is answered like a
+    /// player that cannot play, so that the answer does not say that there is one.
     pub(super) async fn check_invited(&self, state: &AppState, creator: PlayerId) -> Result<(), Problem> {
         let Some(OpponentChoice::Player { player_id }) = &self.opponent else { return Ok(()) };
         let player = invited(player_id)?;
@@ -320,8 +321,9 @@ impl CreateGame {
             return Err(Problem::invalid("/opponent/player_id", detail));
         }
         let found = players::find(&state.db, player).await?.map(|own| own.player);
-        let invited = found.filter(|player| player.kind.is_person());
-        invited.map(|_| ()).ok_or_else(|| Problem::invalid("/opponent/player_id", "there is no such player"))
+        let is_open = found.is_some_and(|player| player.kind.is_person())
+            && !players::blocks::is_between(&state.db, creator, player).await?;
+        is_open.then_some(()).ok_or_else(|| Problem::invalid("/opponent/player_id", "no such player can be invited"))
     }
 
     /// The name of the person at the second seat of a game against oneself. The rules are those of players' names.

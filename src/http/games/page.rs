@@ -1,6 +1,6 @@
 //! Pages of games: reads them once for all requests of a moment, writes them, and makes their cursors. Knows no filter's parameters.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -13,10 +13,11 @@ use uuid::Uuid;
 use super::find::find_listed;
 use crate::{
     db::{
-        DbError,
+        DbError, Reads,
         lists::{self, PageKey},
+        players::blocks,
     },
-    domain::{GameId, PlayerId},
+    domain::{Game, GameId, PlayerId, Status},
     http::{
         answer::{
             cursor::Cursors,
@@ -44,6 +45,47 @@ pub(crate) async fn read(state: &AppState, wanted: &Wanted) -> Result<Arc<Page>,
         Ok(Arc::new(Page { games: find_listed(state, &db, &listed.ids()).await?, next: listed.next }))
     };
     state.pages.run(wanted.clone(), async || state.reads.run(read).await).await
+}
+
+/// The page as a reader sees it: without open games of players between whom and the reader there is a block. Other requests may share the page,
+/// so it stays as it is.
+pub(crate) async fn without_blocked(
+    state: &AppState,
+    page: Arc<Page>,
+    reader: Option<PlayerId>,
+) -> Result<Arc<Page>, DbError> {
+    let games = page.games.iter().map(|known| &known.seated.game);
+    let blocked = blocked_in(&state.reads, games, reader).await?;
+    if blocked.is_empty() {
+        return Ok(page);
+    }
+    let shown = page.games.iter().filter(|known| !is_blocked(&known.seated.game, &blocked)).cloned();
+    Ok(Arc::new(Page { games: shown.collect(), next: page.next }))
+}
+
+/// The players that wait in open games and between whom and the reader there is a block. Without open games of others it takes no query.
+pub(crate) async fn blocked_in<'a>(
+    reads: &Reads,
+    games: impl Iterator<Item = &'a Game>,
+    reader: Option<PlayerId>,
+) -> Result<Vec<PlayerId>, DbError> {
+    let Some(reader) = reader else { return Ok(vec![]) };
+    let waiting: BTreeSet<_> = games.filter_map(waiting_in).filter(|player| *player != reader).collect();
+    if waiting.is_empty() {
+        return Ok(vec![]);
+    }
+    let waiting = &Vec::from_iter(waiting);
+    reads.run(|db| async move { blocks::list_between(&db, reader, waiting).await }).await
+}
+
+/// Whether one of these players waits in the game.
+pub(crate) fn is_blocked(game: &Game, blocked: &[PlayerId]) -> bool {
+    waiting_in(game).is_some_and(|player| blocked.contains(&player))
+}
+
+/// The player that waits in an open game for another one.
+fn waiting_in(game: &Game) -> Option<PlayerId> {
+    (game.status() == Status::Open).then(|| game.players()[game.terms().creator]).flatten()
 }
 
 /// The number of games that a page may have. It is charged: a long page costs as much as several short ones.

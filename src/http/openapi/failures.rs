@@ -88,6 +88,7 @@ const fn detail(code: Code) -> &'static str {
         Code::TooManyAnalyses => "the player has at most 20 analyses in the queue: retry when one of them is done",
         Code::TooManyWebhooks => "a player has at most 10 webhooks",
         Code::TooManyNotes => "a player has at most 10000 notes",
+        Code::TooManyBlocks => "a player blocks at most 1000 others",
         Code::TooManyImports => {
             "of 5000 imported games and 250000 plies, 2 games and 900 plies are left; nothing was imported"
         }

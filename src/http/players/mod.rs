@@ -1,5 +1,6 @@
 //! Players: profiles, accounts, tokens, and statistics.
 
+pub(crate) mod blocks;
 pub(crate) mod me;
 pub(crate) mod merge;
 pub(crate) mod profiles;

@@ -27,7 +27,7 @@ use crate::{
         answer::{cursor::Cursors, headers::NOT_KEPT, problem::Problem},
         games::{
             list::ListGames,
-            page::{cursor_text, page_key},
+            page::{blocked_in, cursor_text, is_blocked, page_key},
         },
         layers::limits::HeavyBudget,
         request::{accept::prefers_text, auth::Reader, extract::read_query},
@@ -149,6 +149,9 @@ impl Export {
             let mut page =
                 reads.run(|db| async move { lists::list(&db, filter, after, limit).await?.load(&db).await }).await?;
             truncate(&mut page);
+            let blocked = blocked_in(&reads, page.games.iter().map(|seated| &seated.game), viewer).await?;
+            let rows = page.games.into_iter().zip(page.keys);
+            (page.games, page.keys) = rows.filter(|(seated, _)| !is_blocked(&seated.game, &blocked)).unzip();
             let games = &page.games;
             let histories = reads.run(|db| async move { games::histories(&db, games).await }).await?;
             let mut text = String::new();

@@ -22,7 +22,7 @@ use crate::{
         games::{self, SeatedGame},
         idempotency,
         lists::invitations::{self, Direction},
-        players::{self, Network, recovery, refresh_tokens},
+        players::{self, Network, blocks, recovery, refresh_tokens},
         study::{analyses, notes},
         webhooks,
     },
@@ -30,7 +30,7 @@ use crate::{
     http::{
         answer::problem::Problem,
         layers::limits::HeavyBudget,
-        players::profiles::ProfileView,
+        players::{blocks::BlockView, profiles::ProfileView},
         request::{
             extract::{NoQuery, Query},
             player,
@@ -53,12 +53,12 @@ const PAGE_GAMES_MAX: u32 = 20;
 /// Notes of a page: a MiB and a half at most.
 const PAGE_NOTES_MAX: u32 = 100;
 
-/// The maximum number of sign-ins, keys and invitations, of which the newest are shown.
+/// The maximum number of sign-ins, keys, invitations and blocks, of which the newest are shown.
 const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, sign-ins, the hash of a guest's network, idempotency keys and open invitations (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
+/// Profile, sign-ins, the hash of a guest's network, idempotency keys, open invitations and blocked players (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
 /// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
@@ -95,6 +95,7 @@ pub async fn export_me(
             .collect(),
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
+        blocks: blocks::list(&state.db, caller.player, None, LISTED_MAX).await?.iter().map(BlockView::of).collect(),
         notes: vec![],
         games: vec![],
     };
@@ -211,6 +212,8 @@ struct Export {
     webhooks: Vec<WebhookView>,
     /// Open games to which the player is invited, newest first.
     invitations: Vec<GameView>,
+    /// The players that the player blocks, the last one first.
+    blocks: Vec<BlockView>,
     /// All notes of the player, by the age of their games, oldest first.
     notes: Vec<NoteView>,
     /// All games in which the player sits, newest first.

@@ -1,6 +1,9 @@
-//! Guests, accounts, their tokens and figures, and what stays of an erased player.
+//! Guests, accounts, their tokens, figures and blocks, and what stays of an erased player.
 
 pub mod accounts;
+pub mod blocked_games;
+pub mod blocked_operations;
+pub mod blocks;
 pub mod erasure;
 pub mod guests;
 pub mod merge;

@@ -110,7 +110,7 @@ enum Whose {
     Own,
 }
 
-/// The oldest open games that fit, of other players or own ones.
+/// The oldest open games that fit, of other players or own ones. A player that has blocked the seeking one, or is blocked by it, counts as absent.
 async fn oldest(
     connection: &mut PgConnection,
     seek: &Seek<'_>,
@@ -131,6 +131,13 @@ async fn oldest(
               and started_at is null and aborted_at is null
               and rules_version = $6 and expires_at > $7
               and (coalesce(seat_0_player_id, seat_1_player_id) = $8) = $9
+              -- No block is between the two. Each is looked up by its key, and only of a game that fits otherwise.
+              and ($9 or (
+                  (select true from player_block
+                   where blocker_id = $8 and blocked_id = coalesce(seat_0_player_id, seat_1_player_id)) is null
+                  and (select true from player_block
+                   where blocker_id = coalesce(seat_0_player_id, seat_1_player_id) and blocked_id = $8) is null
+              ))
             order by id limit $10
         ) found
         order by found.id limit $10

@@ -1,6 +1,7 @@
-//! Players, their accounts and sign-ins, and counts of their games.
+//! Players, their accounts, sign-ins and blocks, and counts of their games.
 
 mod accounts;
+pub mod blocks;
 mod counts;
 mod erasure;
 mod guests;

@@ -20,11 +20,21 @@ pub struct Context<'a> {
     pub running_games: u32,
     /// Of a rematch: whether the opponent's account was erased.
     pub is_opponent_erased: bool,
+    /// Whether there is a block between the player and the one that [`Game::approached_by`](crate::Game::approached_by) names.
+    pub is_blocked: bool,
 }
 
 impl Context<'_> {
     /// The context of an action that depends on no ply, no other game and no account.
     pub const fn new(now: OffsetDateTime, new_game_id: fn() -> GameId) -> Self {
-        Self { now, new_game_id, recorded: &[], newest_plies: &[], running_games: 0, is_opponent_erased: false }
+        Self {
+            now,
+            new_game_id,
+            recorded: &[],
+            newest_plies: &[],
+            running_games: 0,
+            is_opponent_erased: false,
+            is_blocked: false,
+        }
     }
 }

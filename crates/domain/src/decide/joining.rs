@@ -36,6 +36,9 @@ impl Game {
         if !is_free {
             return Err(Refusal::SeatTaken);
         }
+        if context.is_blocked {
+            return Err(self.closed_to(command.player));
+        }
         if !is_code_right {
             return Err(Refusal::WrongJoinCode);
         }
@@ -43,6 +46,15 @@ impl Game {
             return Err(Refusal::TooManyGames);
         }
         Ok(vec![Fact::Joined { seat: self.terms().creator.other(), player: command.player }])
+    }
+
+    /// What a player is told whom a block keeps out of an open game: that the code is wrong, or that there is no such game. Both are told to
+    /// others, too, so that neither says that there is a block.
+    fn closed_to(&self, player: PlayerId) -> Refusal {
+        match self.terms().opponent {
+            Opponent::Link { .. } if self.is_visible_to(Some(player)) => Refusal::WrongJoinCode,
+            _ => Refusal::Unknown,
+        }
     }
 
     /// Checks that a reader may see the game: one who may at any time, or one who holds the join code while a seat is free.

@@ -36,6 +36,7 @@ impl Game {
             Some(_) if kind == OfferKind::Takeback => Err(Refusal::OfferPending),
             Some(offer) => self.agree(offer, seat, context),
             None if self.is_log_full() => Err(NothingToOffer::LogFull.into()),
+            None if context.is_blocked => Err(NothingToOffer::NotTaken.into()),
             None => {
                 let to_ply = self.check_offer(kind, seat, context)?;
                 if self.is_practice() {
@@ -85,6 +86,7 @@ impl Game {
             OfferKind::End => self.moved_to(self.seat_at(self.position().turn()), Move::Agree),
             OfferKind::Takeback => self.take_back(offer.seat, context.newest_plies),
             OfferKind::Pause => Ok(vec![Fact::Paused { seat }].into()),
+            OfferKind::Rematch if context.is_blocked => Err(NothingToOffer::NotTaken.into()),
             OfferKind::Rematch => {
                 let game = (context.new_game_id)().in_slot(self.id().slot());
                 Ok(vec![Fact::Rematched { seat, game }].into())

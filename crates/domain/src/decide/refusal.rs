@@ -98,6 +98,9 @@ pub enum NothingToOffer {
     /// The opponent's account was erased.
     #[error("the opponent's account was erased")]
     OpponentGone,
+    /// A block is between the two players.
+    #[error("the opponent takes no such offer")]
+    NotTaken,
     /// The player has no turn that could be taken back.
     #[error("the caller has no turn to take back")]
     NoTurn,

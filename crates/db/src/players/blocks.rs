@@ -1,0 +1,190 @@
+//! Blocks: with which players a player begins no game. Knows no game.
+
+use mancala_domain::{Player, PlayerId};
+use sqlx::{PgConnection, PgPool};
+use time::{OffsetDateTime, macros::datetime};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::rows::PlayerRow;
+use crate::connection::{DbError, statement};
+
+/// How many players one player may block: more than anyone meets by name. Several new blocks at once may exceed it by a few.
+pub const BLOCKS_MAX: u32 = 1000;
+
+/// Later than any block.
+const END: OffsetDateTime = datetime!(9999-12-31 23:59:59 UTC);
+
+/// A player that is blocked.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The blocked player.
+    pub player: Player,
+    /// Since when.
+    pub at: OffsetDateTime,
+}
+
+/// Whether a block is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocking {
+    /// It is, by this call or an earlier one.
+    Stored,
+    /// The player has reached the limit.
+    TooMany,
+    /// The blocking player is deleted.
+    NoBlocker,
+    /// There is no player to block.
+    NoPlayer,
+    /// The player to block is no person that can play.
+    NoPerson,
+}
+
+/// Stores a block. Idempotent: one that is stored stays as it is.
+pub async fn insert(
+    pool: &PgPool,
+    blocker: PlayerId,
+    blocked: PlayerId,
+    now: OffsetDateTime,
+) -> Result<Blocking, DbError> {
+    // Both rows are locked, so that an erasure of either has happened by now, or finds the block.
+    let row = sqlx::query!(
+        r#"
+        with people as (
+            select id, kind from player where id in ($1, $2) order by id for share
+        ), persons as (
+            select id from people where kind in ('guest', 'account')
+        ), stored as (
+            insert into player_block as kept (blocker_id, blocked_id, blocked_at)
+            select $1, $2, $3
+            where (select count(*) from persons) = 2
+                and (exists (select from player_block where blocker_id = $1 and blocked_id = $2)
+                    or (select count(*) from (select from player_block where blocker_id = $1 limit $4) counted) < $4)
+            -- A row is returned also if another transaction has stored it a moment ago.
+            on conflict (blocker_id, blocked_id) do update set blocked_at = kept.blocked_at
+            returning blocked_at
+        )
+        select exists (select from persons where id = $1) as "blocker!", exists (select from people where id = $2) as "blocked!",
+            exists (select from persons where id = $2) as "is_person!", exists (select from stored) as "stored!"
+        "#,
+        blocker.0,
+        blocked.0,
+        now,
+        i64::from(BLOCKS_MAX),
+    )
+    .fetch_one(pool)
+    .instrument(statement("insert player_block"))
+    .await?;
+    Ok(match row {
+        row if row.stored => Blocking::Stored,
+        row if !row.blocker => Blocking::NoBlocker,
+        row if !row.blocked => Blocking::NoPlayer,
+        row if !row.is_person => Blocking::NoPerson,
+        _ => Blocking::TooMany,
+    })
+}
+
+/// Deletes a block, if there is one.
+pub async fn delete(pool: &PgPool, blocker: PlayerId, blocked: PlayerId) -> Result<(), DbError> {
+    sqlx::query!("delete from player_block where blocker_id = $1 and blocked_id = $2", blocker.0, blocked.0)
+        .execute(pool)
+        .instrument(statement("delete player_block"))
+        .await?;
+    Ok(())
+}
+
+/// Up to `limit` players that a player has blocked, the last one first, after the block of this moment and player if one is given.
+pub async fn list(
+    pool: &PgPool,
+    blocker: PlayerId,
+    after: Option<(OffsetDateTime, PlayerId)>,
+    limit: u32,
+) -> Result<Vec<Block>, DbError> {
+    let (at, id) = after.map_or((END, Uuid::max()), |(at, player)| (at, player.0));
+    let rows = sqlx::query!(
+        r#"
+        select player.id, player.kind, player.name, player.created_at, blocked_at
+        from player_block join player on player.id = blocked_id
+        where blocker_id = $1 and (blocked_at, blocked_id) < ($2, $3)
+        order by blocked_at desc, blocked_id desc limit $4
+        "#,
+        blocker.0,
+        at,
+        id,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select player_block player"))
+    .await?;
+    let block = |(row, at): (PlayerRow, OffsetDateTime)| Ok(Block { player: row.try_into()?, at });
+    let rows = rows.into_iter().map(|row| {
+        (PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at }, row.blocked_at)
+    });
+    rows.map(block).collect()
+}
+
+/// Whether one of two players has blocked the other.
+pub async fn is_between(pool: &PgPool, one: PlayerId, other: PlayerId) -> Result<bool, DbError> {
+    Ok(!list_between(pool, one, &[other]).await?.is_empty())
+}
+
+/// Those of the others between whom and a player there is a block, in either direction.
+pub async fn list_between(pool: &PgPool, player: PlayerId, others: &[PlayerId]) -> Result<Vec<PlayerId>, DbError> {
+    let others: Vec<_> = others.iter().map(|other| other.0).collect();
+    // A player blocks a bounded number of others, but any number may block one player: those are looked up one by one, by the whole key, and
+    // only if there are any.
+    let ids = sqlx::query_scalar!(
+        r#"
+        select blocked_id as "id!" from player_block where blocker_id = $1 and blocked_id = any($2)
+        union all
+        select other.id from unnest($2::uuid[]) as other (id)
+        where exists (select from player_block where blocked_id = $1)
+            and (select true from player_block where blocker_id = other.id and blocked_id = $1)
+        "#,
+        player.0,
+        &others,
+    )
+    .fetch_all(pool)
+    .instrument(statement("select player_block"))
+    .await?;
+    Ok(ids.into_iter().map(PlayerId).collect())
+}
+
+/// The blocks of a guest, and those against it, become an account's. The caller has locked both players, so that none is added meanwhile.
+pub(crate) async fn hand_over(
+    connection: &mut PgConnection,
+    guest: PlayerId,
+    account: PlayerId,
+) -> Result<(), DbError> {
+    // First: so an erasure of one of them has happened by now, or finds the account's row.
+    sqlx::query_scalar!(
+        r#"
+        select id from player where id in (
+            select blocked_id from player_block where blocker_id = $1
+            union all
+            select blocker_id from player_block where blocked_id = $1
+        )
+        order by id for share
+        "#,
+        guest.0,
+    )
+    .fetch_all(&mut *connection)
+    .instrument(statement("lock players of player_block"))
+    .await?;
+    sqlx::query!(
+        r#"
+        with moved as (
+            delete from player_block where blocker_id = $1 or blocked_id = $1 returning blocker_id, blocked_id, blocked_at
+        )
+        insert into player_block (blocker_id, blocked_id, blocked_at)
+        select case blocker_id when $1 then $2 else blocker_id end, case blocked_id when $1 then $2 else blocked_id end, blocked_at
+        from moved where $2 not in (blocker_id, blocked_id)
+        on conflict (blocker_id, blocked_id) do nothing
+        "#,
+        guest.0,
+        account.0,
+    )
+    .execute(connection)
+    .instrument(statement("delete insert player_block"))
+    .await?;
+    Ok(())
+}
