@@ -3,3 +3,4 @@
 pub mod append_groups;
 pub mod durability;
 pub mod log;
+pub mod plans;

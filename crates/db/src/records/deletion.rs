@@ -132,7 +132,10 @@ async fn delete_players(connection: &mut PgConnection, importer: PlayerId, playe
         where id = any($1) and kind = 'imported'
           and (importer_id = $2 or importer_id in (select guest_id from merged_guest where player_id = $2))
           and not exists (select from game where seat_0_player_id = player.id)
-          and not exists (select from game where seat_1_player_id = player.id)
+          -- Games against oneself are found by the first seat. The index of the second has only the others.
+          and not exists (
+              select from game where seat_1_player_id = player.id and seat_0_player_id is distinct from seat_1_player_id
+          )
         "#,
         players,
         importer.0,

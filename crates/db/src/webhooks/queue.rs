@@ -301,20 +301,24 @@ impl Batch {
                 ) given
                 where webhook_event.game_id = given.game_id and webhook_event.from_seq = given.from_seq
             ), stale as (
-                delete from webhook_delivery using (
-                    select
-                        unnest($3::uuid[]) as webhook_id,
-                        unnest($4::uuid[]) as game_id,
-                        unnest($5::timestamptz[]) as deadline
-                ) present cross join lateral (
-                    -- The limits here and below keep PostgreSQL from reading all that waits for any endpoint instead.
-                    select id from webhook_delivery
-                    where webhook_id = present.webhook_id and game_id = present.game_id
-                      and webhook_delivery.deadline is not null and ended_at is null and leased_until is null
-                      and webhook_delivery.deadline is distinct from present.deadline
-                    limit 100
-                ) outdated
-                where webhook_delivery.id = outdated.id and ended_at is null and leased_until is null
+                delete from webhook_delivery
+                where id = any(array(
+                    select outdated.id from (
+                        select
+                            unnest($3::uuid[]) as webhook_id,
+                            unnest($4::uuid[]) as game_id,
+                            unnest($5::timestamptz[]) as deadline
+                    ) present cross join lateral (
+                        -- The limits here and below keep PostgreSQL from reading all that waits for any endpoint instead.
+                        select id from webhook_delivery
+                        where webhook_id = present.webhook_id and game_id = present.game_id
+                          and webhook_delivery.deadline is not null and ended_at is null and leased_until is null
+                          and webhook_delivery.deadline is distinct from present.deadline
+                        limit 100
+                    ) outdated
+                ))
+                -- With "ended_at is null" PostgreSQL could read an index of all that waits instead of looking up these.
+                and coalesce(ended_at, leased_until) is null
             ), notice as (
                 select
                     unnest($6::uuid[]) as id,

@@ -194,8 +194,9 @@ async fn store(
                 ended_at = case when given.again_at is null then given.ended end, is_delivered = given.is_delivered
             from given join webhook_delivery leased on leased.id = given.leased_id
             where webhook_delivery.id = given.id and webhook_delivery.attempts = given.counted
-              and webhook_delivery.ended_at is null
-              and leased.attempts = given.leased_attempt and leased.ended_at is null
+              and leased.attempts = given.leased_attempt
+              -- Neither has ended. With "is null" of one alone PostgreSQL could read an index of all that waits instead of looking up these.
+              and coalesce(webhook_delivery.ended_at, leased.ended_at) is null
             returning webhook_delivery.id, webhook_delivery.webhook_id, webhook_delivery.game_id,
                 webhook_delivery.in_order, webhook_delivery.ended_at, webhook_delivery.attempts, given.recovers, given.is_last
         ), next as (
