@@ -4635,6 +4635,8 @@ export interface operations {
             /** @description The client's page is current */
             304: {
                 headers: {
+                    /** @description The tag that the client has */
+                    ETag?: string;
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "x-request-id": components["headers"]["x-request-id"];
@@ -10954,6 +10956,8 @@ export interface operations {
             /** @description The client's page is current */
             304: {
                 headers: {
+                    /** @description The tag that the client has */
+                    ETag?: string;
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "x-request-id": components["headers"]["x-request-id"];

@@ -3,7 +3,10 @@
 //! A list reads a bounded number of rows for each page, so a page may end at a game that its reader may not see. Therefore the
 //! position in the list is encrypted.
 
-use std::fmt;
+use std::{
+    fmt,
+    hash::{DefaultHasher, Hash, Hasher},
+};
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use chacha20poly1305::{
@@ -19,19 +22,32 @@ const CURSOR_CHARS_MAX: usize = 4096;
 
 /// Makes and reads cursors, with a key that all servers with the same signing key share.
 #[derive(Clone)]
-pub struct Cursors(XChaCha20Poly1305);
+pub struct Cursors {
+    cipher: XChaCha20Poly1305,
+    /// A digest of the key.
+    fingerprint: u64,
+}
 
 impl Cursors {
     pub fn new(key: [u8; 32]) -> Self {
-        Self(XChaCha20Poly1305::new(&key.into()))
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        Self { cipher: XChaCha20Poly1305::new(&key.into()), fingerprint: hasher.finish() }
     }
 
     /// An opaque text for a place in a list. `list` names the list and all its filters; the cursor is refused for any other.
     pub fn seal(&self, place: &str, list: &str) -> String {
         let nonce = rand::random::<[u8; NONCE_BYTES]>();
         let payload = Payload { msg: place.as_bytes(), aad: list.as_bytes() };
-        let sealed = self.0.encrypt(&XNonce::from(nonce), payload).expect("a place is short");
+        let sealed = self.cipher.encrypt(&XNonce::from(nonce), payload).expect("a place is short");
         BASE64_URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat())
+    }
+
+    /// What cursors of a list hold for: other ones of the same scope lead on from the same places.
+    pub fn scope(&self, list: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.fingerprint, list).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// The place in a cursor; `None` unless [`Cursors::seal`] made it for this list.
@@ -42,7 +58,7 @@ impl Cursors {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?;
         let (nonce, sealed) = bytes.split_first_chunk::<NONCE_BYTES>()?;
         let payload = Payload { msg: sealed, aad: list.as_bytes() };
-        String::from_utf8(self.0.decrypt(&XNonce::from(*nonce), payload).ok()?).ok()
+        String::from_utf8(self.cipher.decrypt(&XNonce::from(*nonce), payload).ok()?).ok()
     }
 }
 

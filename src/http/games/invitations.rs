@@ -39,7 +39,8 @@ use crate::{
             ("Link" = String, description = "Where the next page is, if there is one"),
             ("ETag" = String, description = "A digest of the page"),
         )),
-        (status = 304, description = "The client's page is current")),
+        (status = 304, description = "The client's page is current",
+            headers(("ETag" = String, description = "The tag that the client has")))),
     security(("bearer" = []))
 )]
 #[get("/me/invitations")]
@@ -64,8 +65,7 @@ pub async fn list_invitations(
         Ok(Page { games: find_listed(app, &db, &listed.ids()).await?, next: listed.next })
     };
     let page = state.reads.run(read).await?;
-    let seal = |key: &str| state.cursors.seal(key, &list);
-    Ok(answer("/v1/me/invitations", &request, &known, &page, Some(caller.player), seal))
+    Ok(answer("/v1/me/invitations", &request, &known, &page, Some(caller.player), (&state.cursors, &list)))
 }
 
 /// Decline an invitation

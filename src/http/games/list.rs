@@ -55,7 +55,8 @@ const PLIES_MAX: u32 = 1_000_000;
             ("Link" = String, description = "Where the next page is, if there is one"),
             ("ETag" = String, description = "A digest of the page"),
         )),
-        (status = 304, description = "The client's page is current")),
+        (status = 304, description = "The client's page is current",
+            headers(("ETag" = String, description = "The tag that the client has")))),
     security((), ("bearer" = []))
 )]
 #[get("/games")]
@@ -76,7 +77,7 @@ pub async fn list_games(
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let page = page::read(&state, &Wanted { filter: filter.of_any_viewer(), after, limit }).await?;
     let page = page::without_blocked(&state, page, reader.0).await?;
-    Ok(answer("/v1/games", &request, &known, &page, reader.0, |key| state.cursors.seal(key, &list)))
+    Ok(answer("/v1/games", &request, &known, &page, reader.0, (&state.cursors, &list)))
 }
 
 /// The games with these ids that the caller may see, newest first, as one page.
@@ -99,7 +100,7 @@ async fn list_by_ids(
     let ids = &ids;
     let mut games = state.reads.run(|db| async move { find_listed(state, &db, ids).await }).await?;
     games.retain(|known| known.seated.game.is_visible_to(viewer));
-    Ok(answer("/v1/games", request, known, &Page { games, next: None }, viewer, str::to_owned))
+    Ok(answer("/v1/games", request, known, &Page { games, next: None }, viewer, (&state.cursors, "ids")))
 }
 
 /// Ids of games in one request: as many as a page has games.

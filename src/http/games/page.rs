@@ -102,10 +102,10 @@ pub(crate) fn answer(
     known: &IfNoneMatch,
     page: &Page,
     viewer: Option<PlayerId>,
-    seal: impl FnOnce(&str) -> String,
+    (cursors, list): (&Cursors, &str),
 ) -> HttpResponse {
-    let next_cursor = page.next.map(|key| seal(&cursor_text(key)));
-    let (json, etag) = page.json(viewer, next_cursor.as_deref());
+    let next_cursor = page.next.map(|key| cursors.seal(&cursor_text(key), list));
+    let (json, etag) = page.json(viewer, next_cursor.as_deref(), cursors.scope(list));
     let is_news = !known.has(&etag);
     let mut response = if is_news { HttpResponse::Ok() } else { HttpResponse::NotModified() };
     if let Some(cursor) = &next_cursor {

@@ -39,8 +39,9 @@ pub(crate) struct Explored {
 }
 
 impl Page {
-    /// The JSON of a `GamePage`, and its tag. Each cursor is another text, so the tag counts the place that it stands for.
-    pub(crate) fn json(&self, viewer: Option<PlayerId>, next_cursor: Option<&str>) -> (Vec<u8>, EntityTag) {
+    /// The JSON of a `GamePage`, and its tag. Each cursor is another text, so the tag counts its place and its `scope`: for whom and which list it
+    /// is, and until when.
+    pub(crate) fn json(&self, viewer: Option<PlayerId>, next_cursor: Option<&str>, scope: u64) -> (Vec<u8>, EntityTag) {
         let bytes: usize = self.games.iter().map(|known| known.shown_to_all().json.len() + ME_BYTES).sum();
         let mut json = Vec::with_capacity(bytes + ME_BYTES + next_cursor.map_or(0, str::len));
         let mut digest = DefaultHasher::new();
@@ -54,7 +55,7 @@ impl Page {
         json.extend_from_slice(br#"],"next_cursor":"#);
         serde_json::to_writer(&mut json, &next_cursor).expect(ALWAYS_JSON);
         json.push(b'}');
-        self.next.map(|key| (key.at, key.id)).hash(&mut digest);
+        self.next.map(|key| (key.at, key.id, scope)).hash(&mut digest);
         (json, EntityTag::new_weak(format!("{:016x}", digest.finish())))
     }
 }

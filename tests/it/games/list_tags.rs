@@ -50,6 +50,11 @@ async fn the_tag_of_a_page_counts_whether_more_follow() {
     let same = ask_again(&app, path, None, &news).await;
     assert_eq!(same.status, 304);
     assert!(same.headers.contains_key("link"), "it says where the next page is");
+    // A cursor is for one caller, so the page of another one is another one even if its games are the same.
+    let (bo, cy) = (app.guest("Bo").await, app.guest("Cy").await);
+    let of_bo = app.get(path, Some(&bo)).await;
+    assert_eq!(ask_again(&app, path, Some(&bo), &of_bo).await.status, 304);
+    assert_eq!(ask_again(&app, path, Some(&cy), &of_bo).await.status, 200);
 }
 
 #[actix_web::test]

@@ -208,6 +208,8 @@ async fn an_account_takes_over_the_blocks_of_a_guest_and_those_against_it() {
     }
     let invitation = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": ana.id}});
     app.create_game(&ed, &invitation).await.is_problem(422, "validation_failed");
+    // The id of the guest is the account's no longer: a block of it would keep nothing away.
+    block(&app, &bo, &guest.id).await.is_problem(403, "forbidden");
 }
 
 #[actix_web::test]

@@ -52,7 +52,8 @@ pub async fn insert(
         with people as (
             select id, kind from player where id in ($1, $2) order by id for share
         ), persons as (
-            select id from people where kind in ('guest', 'account')
+            select id from people
+            where kind in ('guest', 'account') and not exists (select from merged_guest where guest_id = people.id)
         ), stored as (
             insert into player_block as kept (blocker_id, blocked_id, blocked_at)
             select $1, $2, $3
