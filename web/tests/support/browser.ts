@@ -32,8 +32,10 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 let browser: Promise<Browser> | undefined;
 
+/** The browser of all tests of a file. One that ends while it starts says nothing of the page: it is started once more. */
 function launched(): Promise<Browser> {
-  browser ??= chromium.launch({ executablePath: EXECUTABLE, args: FLAGS, timeout: 2 * WAIT_MS });
+  const launch = () => chromium.launch({ executablePath: EXECUTABLE, args: FLAGS, timeout: 2 * WAIT_MS });
+  browser ??= launch().catch(launch);
   return browser;
 }
 
