@@ -26,7 +26,12 @@ pub const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline';
 pub fn digest_tag(body: impl AsRef<[u8]>) -> EntityTag {
     let mut hasher = DefaultHasher::new();
     body.as_ref().hash(&mut hasher);
-    EntityTag::new_weak(format!("{:016x}", hasher.finish()))
+    hash_tag(&hasher)
+}
+
+/// The tag of an answer without a version: a digest of all that it shows.
+pub fn hash_tag(shown: &DefaultHasher) -> EntityTag {
+    EntityTag::new_weak(format!("{:016x}", shown.finish()))
 }
 
 /// Adds a request header to `Vary`, in one line with those that are there already.

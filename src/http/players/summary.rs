@@ -1,12 +1,8 @@
 //! The counts of what waits for the caller.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hash};
 
-use actix_web::{
-    HttpResponse, get,
-    http::header::{self, EntityTag},
-    web::Data,
-};
+use actix_web::{HttpResponse, get, http::header, web::Data};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -15,7 +11,7 @@ use crate::{
     db::players::summary::{self, Summary},
     http::{
         answer::{
-            headers::{NOT_KEPT, VARIES},
+            headers::{NOT_KEPT, VARIES, hash_tag},
             problem::Problem,
         },
         request::{
@@ -51,7 +47,7 @@ pub async fn get_summary(
     let summary = state.reads.run(|db| async move { summary::find(&db, caller.player).await }).await?;
     let mut hasher = DefaultHasher::new();
     summary.hash(&mut hasher);
-    let etag = EntityTag::new_weak(format!("{:016x}", hasher.finish()));
+    let etag = hash_tag(&hasher);
     let is_news = !known.has(&etag);
     let mut response = if is_news { HttpResponse::Ok() } else { HttpResponse::NotModified() };
     response.insert_header((header::ETAG, etag)).insert_header(NOT_KEPT).insert_header(VARIES);

@@ -1,7 +1,7 @@
 //! What requests of the same moment share: pages of games, and answers of the explorer. Knows no parameters of a request.
 
 use std::{
-    hash::{DefaultHasher, Hash, Hasher},
+    hash::{DefaultHasher, Hash},
     sync::Arc,
 };
 
@@ -11,7 +11,10 @@ use super::recent::Remembered;
 use crate::{
     db::lists::{Filter, PageKey},
     domain::PlayerId,
-    http::view::{game::ME_BYTES, wire::ALWAYS_JSON},
+    http::{
+        answer::headers::hash_tag,
+        view::{game::ME_BYTES, wire::ALWAYS_JSON},
+    },
 };
 
 /// A page of a filtered list. Requests for equal ones share what is read.
@@ -56,6 +59,6 @@ impl Page {
         serde_json::to_writer(&mut json, &next_cursor).expect(ALWAYS_JSON);
         json.push(b'}');
         self.next.map(|key| (key.at, key.id, scope)).hash(&mut digest);
-        (json, EntityTag::new_weak(format!("{:016x}", digest.finish())))
+        (json, hash_tag(&digest))
     }
 }

@@ -1,13 +1,10 @@
 //! Variants with their presets and options: shows them, and reads the options of a request.
 
-use std::{
-    collections::BTreeMap,
-    hash::{DefaultHasher, Hash, Hasher},
-};
+use std::collections::BTreeMap;
 
 use actix_web::{
     HttpResponse, get,
-    http::header::{self, ContentType, EntityTag},
+    http::header::{self, ContentType},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -17,7 +14,7 @@ use crate::{
     domain::variants_named,
     http::{
         answer::{
-            headers::KEPT_FOR_MINUTES,
+            headers::{KEPT_FOR_MINUTES, digest_tag},
             problem::{FieldError, Problem},
         },
         request::{
@@ -82,9 +79,7 @@ pub struct ListVariants {
 /// An answer that only another release changes, or 304 if the client has it.
 fn answer(view: &impl Serialize, known: &IfNoneMatch) -> HttpResponse {
     let json = serde_json::to_vec(view).expect(ALWAYS_JSON);
-    let mut hasher = DefaultHasher::new();
-    json.hash(&mut hasher);
-    let etag = EntityTag::new_weak(format!("{:016x}", hasher.finish()));
+    let etag = digest_tag(&json);
     let is_news = !known.has(&etag);
     let mut response = if is_news { HttpResponse::Ok() } else { HttpResponse::NotModified() };
     response.insert_header((header::ETAG, etag)).insert_header(KEPT_FOR_MINUTES);
