@@ -1,4 +1,4 @@
-//! The loop of the webhooks job, and the attempts that are in flight.
+//! The two loops of the webhooks job, and the attempts that are in flight.
 
 use std::{
     collections::HashMap,
@@ -12,9 +12,10 @@ use std::{
 use futures_util::FutureExt;
 use sqlx::PgPool;
 use tokio::{
+    join,
     sync::{Notify, Semaphore},
     task::JoinSet,
-    time::timeout,
+    time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -35,6 +36,7 @@ use crate::{
         },
     },
     metrics::Metrics,
+    outage::Outage,
     webhook::Sender,
 };
 
@@ -47,6 +49,9 @@ const PERMIT_TIME: Duration = Duration::from_secs(2);
 
 /// The pause between two polls without a notification from this process.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The same while another process converts appends of the same games: it may not have seen the last ones of this process.
+const CONTENDED_PAUSE: Duration = Duration::from_millis(50);
 
 /// The least time from one poll to the next, unless there is more to convert or to send. What comes meanwhile is one batch: a poll takes
 /// some ten statements, however little there is to do.
@@ -75,33 +80,61 @@ pub struct Settings {
 }
 
 /// Runs until `stopping` is cancelled. `appended` is notified after appends that players have webhooks for.
+///
+/// Two loops, so that a batch is converted while the one before is sent.
 pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stopping: CancellationToken) {
-    let mut worker = Worker::new(&pool);
-    let mut failing = false;
+    let queued = Notify::new();
+    let converting = convert_all(&pool, &appended, &queued, settings.write, &stopping);
+    join!(converting, send_all(&pool, &queued, &settings, &stopping));
+}
+
+/// Converts appends batch by batch, and notifies `queued` after each.
+async fn convert_all(
+    pool: &PgPool,
+    appended: &Notify,
+    queued: &Notify,
+    write: WriteMessage,
+    stopping: &CancellationToken,
+) {
+    let mut progress = Progress::default();
+    let outage = Outage::new("webhook messages wait for the database", "webhook messages are made again");
+    while !stopping.is_cancelled() {
+        let begun = Instant::now();
+        let converting = guarded(convert(pool, &mut progress, write, now()), &outage);
+        let Some(converted) = stopping.run_until_cancelled(converting).await else { break };
+        if converted.is_some_and(|converted| !converted.is_empty) {
+            queued.notify_one();
+        }
+        if converted.is_some_and(|converted| converted.has_more) {
+            continue;
+        }
+        let is_contended = converted.is_some_and(|converted| converted.is_contended);
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = appended.notified(), if converted.is_some() => {}
+            () = sleep(if is_contended { CONTENDED_PAUSE } else { PAUSE }) => {}
+        }
+        stopping.run_until_cancelled(sleep(POLL_INTERVAL.saturating_sub(begun.elapsed()))).await;
+    }
+}
+
+/// Sends what is due, poll by poll.
+async fn send_all(pool: &PgPool, queued: &Notify, settings: &Settings, stopping: &CancellationToken) {
+    let mut worker = Worker::new(pool);
+    let outage = Outage::new("webhooks are not sent until the database answers again", "webhooks are sent again");
     while !stopping.is_cancelled() {
         let (polled_at, begun_before) = (Instant::now(), worker.begun);
         // Deliveries that were taken but not started when the server stops are taken again when their lease expires.
-        let polling = AssertUnwindSafe(worker.poll(&pool, &settings)).catch_unwind();
+        let polling = guarded(worker.poll(pool, settings), &outage);
         let Some(polled) = stopping.run_until_cancelled(polling).await else { break };
-        let polled = polled.unwrap_or_else(|_| {
-            tracing::error!("the webhooks job panicked, and goes on");
-            Polled { is_idle: true, failure: None }
-        });
-        if let (Some(error), false) = (&polled.failure, failing) {
-            tracing::warn!("not all webhooks are sent until the database answers again: {error}");
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = queued.notified(), if polled.is_some() => {}
+            () = worker.one_ended(), if polled.is_some() => {}
+            () = sleep(PAUSE) => {}
         }
-        failing = polled.failure.is_some();
-        if failing || polled.is_idle {
-            tokio::select! {
-                () = stopping.cancelled() => {}
-                () = appended.notified(), if !failing => {}
-                () = worker.one_ended(), if !failing => {}
-                () = tokio::time::sleep(PAUSE) => {}
-            }
-            let left = POLL_INTERVAL.saturating_sub(polled_at.elapsed());
-            if worker.begun - begun_before < BEGUN_BUSY {
-                stopping.run_until_cancelled(tokio::time::sleep(left)).await;
-            }
+        if worker.begun - begun_before < BEGUN_BUSY {
+            stopping.run_until_cancelled(sleep(POLL_INTERVAL.saturating_sub(polled_at.elapsed()))).await;
         }
     }
     let _ = timeout(STOP_TIMEOUT, worker.all_ended()).await;
@@ -110,19 +143,26 @@ pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stoppi
 /// One poll, and all its attempts until they are recorded; returns the number of attempts.
 pub async fn round(pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
     let mut worker = Worker::new(pool);
+    let converted = convert(pool, &mut Progress::default(), settings.write, now()).await;
     let polled = worker.poll(pool, settings).await;
     worker.all_ended().await;
-    polled.failure.map_or(Ok(worker.begun), Err)
+    converted.and(polled).map(|()| worker.begun)
 }
 
-/// The result of one poll.
-struct Polled {
-    /// Whether the conversion has reached the end of its queue.
-    is_idle: bool,
-    failure: Option<DbError>,
+/// The result of a step of the job; `None` if it failed, which is logged.
+async fn guarded<T>(step: impl Future<Output = Result<T, DbError>>, outage: &Outage) -> Option<T> {
+    match AssertUnwindSafe(step).catch_unwind().await {
+        Ok(Ok(done)) => {
+            outage.works();
+            return Some(done);
+        }
+        Ok(Err(error)) => outage.failed(&error.to_string()),
+        Err(_) => tracing::error!("the webhooks job panicked, and goes on"),
+    }
+    None
 }
 
-/// The attempts in flight, and the position of the conversion.
+/// The attempts in flight.
 struct Worker {
     tasks: JoinSet<()>,
     permits: [(Lane, Arc<Semaphore>); 3],
@@ -132,7 +172,6 @@ struct Worker {
     cared_at: Option<Instant>,
     /// How many deliveries were started, without those behind them.
     begun: usize,
-    progress: Progress,
 }
 
 impl Worker {
@@ -145,27 +184,19 @@ impl Worker {
             recorder: Recorder::start(pool.clone()),
             cared_at: None,
             begun: 0,
-            progress: Progress::default(),
         }
     }
 
-    /// Flags games, converts one batch of appends, and starts attempts in each lane. A failed step does not skip the others.
-    async fn poll(&mut self, pool: &PgPool, settings: &Settings) -> Polled {
-        let mut failure = self.care(pool, settings).await.err();
-        let converted = convert(pool, &mut self.progress, settings.write, now()).await;
+    /// Flags games, and starts attempts in each lane. A failed step does not skip the others.
+    async fn poll(&mut self, pool: &PgPool, settings: &Settings) -> Result<(), DbError> {
+        let mut done = self.care(pool, settings).await;
         for lane in Lane::ALL {
             let room = self.room(lane, settings.attempts_max);
-            if room == 0 {
-                continue;
-            }
-            if let Err(error) = self.start(pool, settings, lane, room).await {
-                failure = Some(error);
+            if room > 0 {
+                done = done.and(self.start(pool, settings, lane, room).await);
             }
         }
-        match converted {
-            Ok(is_idle) => Polled { is_idle, failure },
-            Err(error) => Polled { is_idle: true, failure: Some(error) },
-        }
+        done
     }
 
     /// Flags games, and closes connections whose time is over, once in a while.
