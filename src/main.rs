@@ -39,6 +39,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Backup(backup) => commands::backup(&cli.serve, &backup),
         Command::Restore(restore) => commands::restore(&cli.serve, &restore),
         Command::Upgrade(upgrade) => commands::upgrade(&cli.serve, &upgrade),
+        Command::App(app) => commands::app(&cli.serve, &app),
         Command::Solve(solve) => commands::solve(&solve),
     }
 }

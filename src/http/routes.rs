@@ -12,6 +12,7 @@ use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
 
 use super::{
     answer::problem::Problem,
+    apps::{app, players as app_players, tokens as app_tokens},
     docs::{DOCUMENT, DOCUMENT_3_0, Documentation, FOLDER},
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
@@ -88,19 +89,22 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(offers::accept_offer)
                 .service(offers::decline_offer)
                 .service(offers::withdraw_offer)
-                .service(notes::list_notes)
-                .service(notes::write_note)
-                .service(notes::delete_note)
+                .configure(notes)
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
                 .configure(pictures)
-                .configure(webhooks),
+                .configure(webhooks)
+                .configure(apps),
         )
         .service(share::get_game_page)
         .service(problems::get_problem)
         .service(tokens::get_jwks)
         .service(health::get_liveness)
         .service(health::get_readiness);
+}
+
+fn notes(routes: &mut Routes<'_>) {
+    routes.service(notes::list_notes).service(notes::write_note).service(notes::delete_note);
 }
 
 fn pictures(routes: &mut Routes<'_>) {
@@ -125,6 +129,16 @@ fn webhooks(routes: &mut Routes<'_>) {
         .service(deliveries::ping_webhook)
         .service(deliveries::list_webhook_deliveries)
         .service(deliveries::redeliver_webhook);
+}
+
+fn apps(routes: &mut Routes<'_>) {
+    routes
+        .service(app::get_app)
+        .service(app_players::list_app_players)
+        .service(app_players::write_app_player)
+        .service(app_players::get_app_player)
+        .service(app_players::delete_app_player)
+        .service(app_tokens::create_app_player_token);
 }
 
 /// The OpenAPI document of the routes.

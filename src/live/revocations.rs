@@ -26,7 +26,7 @@ const REMEMBERED: Duration = Duration::from_mins(20);
 #[derive(Debug)]
 pub struct Revocations {
     /// One entry for each player of the last 20 minutes. An entry costs its player a password's hash or a new account, both of
-    /// which are limited.
+    /// which are limited; or the operator has locked out an app, and all its players have one.
     entries: RwLock<HashMap<PlayerId, Entry>>,
     /// When the last successful read began.
     read_at: watch::Sender<Option<Instant>>,

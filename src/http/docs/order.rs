@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 76] = [
+pub const ORDER: [&str; 82] = [
     // players
     "create_player",
     "create_token",
@@ -84,6 +84,13 @@ pub const ORDER: [&str; 76] = [
     "list_webhook_deliveries",
     "redeliver_webhook",
     "delete_webhook",
+    // apps
+    "get_app",
+    "write_app_player",
+    "create_app_player_token",
+    "get_app_player",
+    "list_app_players",
+    "delete_app_player",
     // operation
     "get_problem",
     "get_liveness",

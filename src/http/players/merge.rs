@@ -9,7 +9,7 @@ use super::profiles::ProfileView;
 use crate::{
     clock::now,
     db::{
-        DbError, games,
+        DbError, apps, games,
         merging::{self, GAMES_MAX, Merged, NamedGuest},
         players::OwnPlayer,
     },
@@ -68,6 +68,9 @@ pub async fn merge_guest(
         return Err(Problem::new(Code::Forbidden, detail));
     }
     let guest = named_guest(&state, &body.0.guest_token).await?.ok_or_else(no_guest)?;
+    if apps::players::find_membership(&state.db, guest.player).await?.is_some() {
+        return Err(Problem::invalid("/guest_token", "the token is an app's player's, which stays the app's"));
+    }
     merge(&state, guest, &own).await?;
     decline_invitations(&state, guest.player).await?;
     let profile = ProfileView::of(&state, &own.player).await?;

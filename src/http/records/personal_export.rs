@@ -18,7 +18,7 @@ use super::cost::games_that_fit;
 use crate::{
     clock::now,
     db::{
-        DbError, Reads,
+        DbError, Reads, apps,
         games::{self, SeatedGame},
         idempotency,
         lists::invitations::{self, Direction},
@@ -58,7 +58,7 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, sign-ins, the hash of a guest's network, idempotency keys, open invitations and blocked players (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
+/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations and blocked players (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
 /// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
@@ -96,6 +96,9 @@ pub async fn export_me(
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
         blocks: blocks::list(&state.db, caller.player, None, LISTED_MAX).await?.iter().map(BlockView::of).collect(),
+        app: apps::players::find_membership(&state.db, caller.player)
+            .await?
+            .map(|of| MembershipView { name: of.app, external_id: of.external_id.to_string() }),
         notes: vec![],
         games: vec![],
     };
@@ -214,10 +217,23 @@ struct Export {
     invitations: Vec<GameView>,
     /// The players that the player blocks, the last one first.
     blocks: Vec<BlockView>,
+    /// The app of the player; null for a player of no app.
+    #[schema(required = true)]
+    app: Option<MembershipView>,
     /// All notes of the player, by the age of their games, oldest first.
     notes: Vec<NoteView>,
     /// All games in which the player sits, newest first.
     games: Vec<ExportedGame>,
+}
+
+/// The app of a player.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AppMembership)]
+struct MembershipView {
+    /// The app's name.
+    name: String,
+    /// The app's id of the player.
+    external_id: String,
 }
 
 /// A valid sign-in. Its refresh tokens are stored as hashes only.
