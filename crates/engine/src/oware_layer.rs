@@ -228,7 +228,8 @@ impl Layer {
     fn open_to_raise(&self, at: usize, values: &mut Values, before: i8, after: i8) {
         for &previous in self.previous.of(at) {
             let seeds = values.seeds[previous as usize];
-            if if values.is_own { after > seeds } else { before <= seeds } {
+            let may_rise = if values.is_own { after > seeds } else { before <= seeds };
+            if may_rise {
                 values.to_raise.insert(previous);
             }
         }
