@@ -57,9 +57,6 @@ const CONTENDED_PAUSE: Duration = Duration::from_millis(50);
 /// some ten statements, however little there is to do.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
-/// A poll that begins so many attempts has more to send.
-const BEGUN_BUSY: usize = 16;
-
 /// How long a stopping server waits for the attempts in flight. Another process repeats those that take longer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -105,7 +102,8 @@ async fn convert_all(
         if converted.is_some_and(|converted| !converted.is_empty) {
             queued.notify_one();
         }
-        if converted.is_some_and(|converted| converted.has_more) {
+        // What another process converts leaves nothing to do at once.
+        if converted.is_some_and(|converted| converted.has_more && !(converted.is_empty && converted.is_contended)) {
             continue;
         }
         let is_contended = converted.is_some_and(|converted| converted.is_contended);
@@ -123,7 +121,7 @@ async fn send_all(pool: &PgPool, queued: &Notify, settings: &Settings, stopping:
     let mut worker = Worker::new(pool);
     let outage = Outage::new("webhooks are not sent until the database answers again", "webhooks are sent again");
     while !stopping.is_cancelled() {
-        let (polled_at, begun_before) = (Instant::now(), worker.begun);
+        let polled_at = Instant::now();
         // Deliveries that were taken but not started when the server stops are taken again when their lease expires.
         let polling = guarded(worker.poll(pool, settings), &outage);
         let Some(polled) = stopping.run_until_cancelled(polling).await else { break };
@@ -133,7 +131,7 @@ async fn send_all(pool: &PgPool, queued: &Notify, settings: &Settings, stopping:
             () = worker.one_ended(), if polled.is_some() => {}
             () = sleep(PAUSE) => {}
         }
-        if worker.begun - begun_before < BEGUN_BUSY {
+        if !worker.is_full {
             stopping.run_until_cancelled(sleep(POLL_INTERVAL.saturating_sub(polled_at.elapsed()))).await;
         }
     }
@@ -172,6 +170,8 @@ struct Worker {
     cared_at: Option<Instant>,
     /// How many deliveries were started, without those behind them.
     begun: usize,
+    /// Whether the last poll has reached a limit, so that more may be due.
+    is_full: bool,
 }
 
 impl Worker {
@@ -184,12 +184,16 @@ impl Worker {
             recorder: Recorder::start(pool.clone()),
             cared_at: None,
             begun: 0,
+            is_full: false,
         }
     }
 
     /// Flags games, and starts attempts in each lane. A failed step does not skip the others.
     async fn poll(&mut self, pool: &PgPool, settings: &Settings) -> Result<(), DbError> {
         let mut done = self.care(pool, settings).await;
+        // Once: the end of a later one ends the wait for the next poll.
+        while self.tasks.try_join_next().is_some() {}
+        self.is_full = false;
         for lane in Lane::ALL {
             let room = self.room(lane, settings.attempts_max);
             if room > 0 {
@@ -213,6 +217,8 @@ impl Worker {
     /// Takes deliveries of a lane, and starts to send them.
     async fn start(&mut self, pool: &PgPool, settings: &Settings, lane: Lane, room: u32) -> Result<(), DbError> {
         let taken = take(pool, lane, room, &self.in_flight.full(lane), now()).await?;
+        let mut of_webhook: HashMap<Uuid, u32> = HashMap::new();
+        taken.iter().for_each(|due| *of_webhook.entry(due.webhook).or_default() += 1);
         // The attempts of others show first whether the endpoint takes them.
         let mut behind = if lane == Lane::Quick { waiting_behind(pool, &taken).await } else { HashMap::new() };
         for due in taken {
@@ -229,6 +235,9 @@ impl Worker {
                 drop(counted);
             });
         }
+        let full = self.in_flight.full(lane);
+        self.is_full |= of_webhook.values().any(|&begun| begun >= lane.at_once())
+            || !(full.players.is_empty() && full.hosts.is_empty());
         Ok(())
     }
 
@@ -238,9 +247,7 @@ impl Worker {
     }
 
     /// How many more attempts of a lane may start.
-    fn room(&mut self, lane: Lane, attempts_max: usize) -> u32 {
-        // Removes the ended tasks.
-        while self.tasks.try_join_next().is_some() {}
+    fn room(&self, lane: Lane, attempts_max: usize) -> u32 {
         let room = self.permits(lane).available_permits().min(attempts_max.saturating_sub(self.tasks.len()));
         u32::try_from(room).unwrap_or(u32::MAX)
     }

@@ -106,15 +106,14 @@ pub async fn take(
                 row_number() over (partition by host order by n, of_player, due_at) as of_host,
                 row_number() over (order by n, of_player, due_at) as of_all
             from looked cross join lateral (
-                select id, row_number() over () as n from (
-                    select id from webhook_delivery
-                    where webhook_id = looked.id and next_attempt_at <= $2 and (is_verified or type = $11)
-                    order by next_attempt_at limit greatest($5 - looked.busy, 0)
-                    for update skip locked
-                ) first
+                select id, row_number() over (order by next_attempt_at) as n from webhook_delivery
+                where webhook_id = looked.id and next_attempt_at <= $2 and (is_verified or type = $11)
+                order by n limit greatest($5 - looked.busy, 0)
             ) due
         ), chosen as (
-            select id, webhook_id from head where of_player <= $9 and of_host <= $10 and of_all <= $4
+            select webhook_delivery.id, head.webhook_id from head join webhook_delivery on webhook_delivery.id = head.id
+            where of_player <= $9 and of_host <= $10 and of_all <= $4 and next_attempt_at <= $2
+            for update of webhook_delivery skip locked
         ), leased as (
             update webhook_delivery set
                 leased_until = $3, next_attempt_at = $3, last_attempt_at = $2, attempts = attempts + 1

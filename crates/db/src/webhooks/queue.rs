@@ -27,6 +27,9 @@ const OF_GAME_MAX: i64 = 64;
 /// How many deliveries wait for an endpoint at most: more than a player has games. A webhook with more is disabled.
 pub const WAITING_MAX: i64 = 10_000;
 
+/// The same for an endpoint of an app, which is told of the games of all its players.
+const WAITING_FOR_APP_MAX: i64 = 100_000;
+
 /// How long a count of what waits for an endpoint holds. It reads as many rows as wait.
 const COUNT_AGE_MAX: StdDuration = StdDuration::from_secs(1);
 
@@ -394,20 +397,24 @@ impl Batch {
             r#"
             select id, case when id = any($3) then (
                 select count(*) from (
-                    select from webhook_delivery where webhook_id = webhook.id and ended_at is null limit $2
+                    select from webhook_delivery where webhook_id = webhook.id and ended_at is null limit most.waiting
                 ) waiting
-            ) else 0 end as "waiting!"
-            from webhook where id = any($1) and disabled_at is null and player_id is not null
-            order by id for no key update
+            ) >= most.waiting else false end as "is_full!"
+            from webhook cross join lateral (
+                select case when exists (select from app where app.id = player_id) then $4::bigint else $2 end as waiting
+            ) most
+            where id = any($1) and disabled_at is null and player_id is not null
+            order by id for no key update of webhook
             "#,
             ids,
             WAITING_MAX,
             to_count,
+            WAITING_FOR_APP_MAX,
         )
         .fetch_all(&mut *self.transaction)
         .instrument(statement("select webhook for update"))
         .await?;
-        let (full, open): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.waiting >= WAITING_MAX);
+        let (full, open): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.is_full);
         if !full.is_empty() {
             sqlx::query!(
                 "update webhook set disabled_at = $2, disabled_reason = $3 where id = any($1)",
