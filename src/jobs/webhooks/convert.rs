@@ -39,7 +39,18 @@ pub(super) struct Progress {
     counted: Counted,
 }
 
-/// Converts the appends of one batch of games after the previous ones. Returns whether that was the whole queue.
+/// What a batch has done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Converted {
+    /// Whether there was nothing to convert.
+    pub(super) is_empty: bool,
+    /// Whether there may be more to convert at once.
+    pub(super) has_more: bool,
+    /// Whether another process converts appends that came before.
+    pub(super) is_contended: bool,
+}
+
+/// Converts the appends of one batch of games after the previous ones.
 ///
 /// If the batch fails, each of its games is converted alone, and a game that fails is retried later.
 pub(super) async fn convert(
@@ -47,14 +58,18 @@ pub(super) async fn convert(
     progress: &mut Progress,
     write: WriteMessage,
     now: OffsetDateTime,
-) -> Result<bool, DbError> {
+) -> Result<Converted, DbError> {
     let batch = Batch::begin(pool, progress.after.unwrap_or(GameId(Uuid::nil())), now, BATCH).await?;
-    let is_whole_queue = batch.last.is_none() && progress.after.is_none();
+    let games = batch.games();
+    let converted = Converted {
+        is_empty: games.is_empty(),
+        has_more: batch.has_left || batch.last.is_some() || progress.after.is_some(),
+        is_contended: batch.is_contended,
+    };
     progress.after = batch.last;
     let counted = &mut progress.counted;
-    let games = batch.games();
-    if games.is_empty() {
-        return Ok(is_whole_queue);
+    if converted.is_empty {
+        return Ok(converted);
     }
     if convert_batch(batch, counted, write, now).await.is_err() {
         for game in games {
@@ -66,7 +81,7 @@ pub(super) async fn convert(
             }
         }
     }
-    Ok(is_whole_queue)
+    Ok(converted)
 }
 
 /// Why appends cannot be converted.

@@ -1,4 +1,4 @@
-//! The loop of the webhooks job, and the attempts that are in flight.
+//! The two loops of the webhooks job, and the attempts that are in flight.
 
 use std::{
     collections::HashMap,
@@ -12,9 +12,10 @@ use std::{
 use futures_util::FutureExt;
 use sqlx::PgPool;
 use tokio::{
+    join,
     sync::{Notify, Semaphore},
     task::JoinSet,
-    time::timeout,
+    time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -35,6 +36,7 @@ use crate::{
         },
     },
     metrics::Metrics,
+    outage::Outage,
     webhook::Sender,
 };
 
@@ -48,12 +50,12 @@ const PERMIT_TIME: Duration = Duration::from_secs(2);
 /// The pause between two polls without a notification from this process.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// The same while another process converts appends of the same games: it may not have seen the last ones of this process.
+const CONTENDED_PAUSE: Duration = Duration::from_millis(50);
+
 /// The least time from one poll to the next, unless there is more to convert or to send. What comes meanwhile is one batch: a poll takes
 /// some ten statements, however little there is to do.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
-
-/// A poll that begins so many attempts has more to send.
-const BEGUN_BUSY: usize = 16;
 
 /// How long a stopping server waits for the attempts in flight. Another process repeats those that take longer.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -75,33 +77,62 @@ pub struct Settings {
 }
 
 /// Runs until `stopping` is cancelled. `appended` is notified after appends that players have webhooks for.
+///
+/// Two loops, so that a batch is converted while the one before is sent.
 pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stopping: CancellationToken) {
-    let mut worker = Worker::new(&pool);
-    let mut failing = false;
+    let queued = Notify::new();
+    let converting = convert_all(&pool, &appended, &queued, settings.write, &stopping);
+    join!(converting, send_all(&pool, &queued, &settings, &stopping));
+}
+
+/// Converts appends batch by batch, and notifies `queued` after each.
+async fn convert_all(
+    pool: &PgPool,
+    appended: &Notify,
+    queued: &Notify,
+    write: WriteMessage,
+    stopping: &CancellationToken,
+) {
+    let mut progress = Progress::default();
+    let outage = Outage::new("webhook messages wait for the database", "webhook messages are made again");
     while !stopping.is_cancelled() {
-        let (polled_at, begun_before) = (Instant::now(), worker.begun);
-        // Deliveries that were taken but not started when the server stops are taken again when their lease expires.
-        let polling = AssertUnwindSafe(worker.poll(&pool, &settings)).catch_unwind();
-        let Some(polled) = stopping.run_until_cancelled(polling).await else { break };
-        let polled = polled.unwrap_or_else(|_| {
-            tracing::error!("the webhooks job panicked, and goes on");
-            Polled { is_idle: true, failure: None }
-        });
-        if let (Some(error), false) = (&polled.failure, failing) {
-            tracing::warn!("not all webhooks are sent until the database answers again: {error}");
+        let begun = Instant::now();
+        let converting = guarded(convert(pool, &mut progress, write, now()), &outage);
+        let Some(converted) = stopping.run_until_cancelled(converting).await else { break };
+        if converted.is_some_and(|converted| !converted.is_empty) {
+            queued.notify_one();
         }
-        failing = polled.failure.is_some();
-        if failing || polled.is_idle {
-            tokio::select! {
-                () = stopping.cancelled() => {}
-                () = appended.notified(), if !failing => {}
-                () = worker.one_ended(), if !failing => {}
-                () = tokio::time::sleep(PAUSE) => {}
-            }
-            let left = POLL_INTERVAL.saturating_sub(polled_at.elapsed());
-            if worker.begun - begun_before < BEGUN_BUSY {
-                stopping.run_until_cancelled(tokio::time::sleep(left)).await;
-            }
+        // What another process converts leaves nothing to do at once.
+        if converted.is_some_and(|converted| converted.has_more && !(converted.is_empty && converted.is_contended)) {
+            continue;
+        }
+        let is_contended = converted.is_some_and(|converted| converted.is_contended);
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = appended.notified(), if converted.is_some() => {}
+            () = sleep(if is_contended { CONTENDED_PAUSE } else { PAUSE }) => {}
+        }
+        stopping.run_until_cancelled(sleep(POLL_INTERVAL.saturating_sub(begun.elapsed()))).await;
+    }
+}
+
+/// Sends what is due, poll by poll.
+async fn send_all(pool: &PgPool, queued: &Notify, settings: &Settings, stopping: &CancellationToken) {
+    let mut worker = Worker::new(pool);
+    let outage = Outage::new("webhooks are not sent until the database answers again", "webhooks are sent again");
+    while !stopping.is_cancelled() {
+        let polled_at = Instant::now();
+        // Deliveries that were taken but not started when the server stops are taken again when their lease expires.
+        let polling = guarded(worker.poll(pool, settings), &outage);
+        let Some(polled) = stopping.run_until_cancelled(polling).await else { break };
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = queued.notified(), if polled.is_some() => {}
+            () = worker.one_ended(), if polled.is_some() => {}
+            () = sleep(PAUSE) => {}
+        }
+        if !worker.is_full {
+            stopping.run_until_cancelled(sleep(POLL_INTERVAL.saturating_sub(polled_at.elapsed()))).await;
         }
     }
     let _ = timeout(STOP_TIMEOUT, worker.all_ended()).await;
@@ -110,19 +141,26 @@ pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stoppi
 /// One poll, and all its attempts until they are recorded; returns the number of attempts.
 pub async fn round(pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
     let mut worker = Worker::new(pool);
+    let converted = convert(pool, &mut Progress::default(), settings.write, now()).await;
     let polled = worker.poll(pool, settings).await;
     worker.all_ended().await;
-    polled.failure.map_or(Ok(worker.begun), Err)
+    converted.and(polled).map(|()| worker.begun)
 }
 
-/// The result of one poll.
-struct Polled {
-    /// Whether the conversion has reached the end of its queue.
-    is_idle: bool,
-    failure: Option<DbError>,
+/// The result of a step of the job; `None` if it failed, which is logged.
+async fn guarded<T>(step: impl Future<Output = Result<T, DbError>>, outage: &Outage) -> Option<T> {
+    match AssertUnwindSafe(step).catch_unwind().await {
+        Ok(Ok(done)) => {
+            outage.works();
+            return Some(done);
+        }
+        Ok(Err(error)) => outage.failed(&error.to_string()),
+        Err(_) => tracing::error!("the webhooks job panicked, and goes on"),
+    }
+    None
 }
 
-/// The attempts in flight, and the position of the conversion.
+/// The attempts in flight.
 struct Worker {
     tasks: JoinSet<()>,
     permits: [(Lane, Arc<Semaphore>); 3],
@@ -132,7 +170,8 @@ struct Worker {
     cared_at: Option<Instant>,
     /// How many deliveries were started, without those behind them.
     begun: usize,
-    progress: Progress,
+    /// Whether the last poll has reached a limit, so that more may be due.
+    is_full: bool,
 }
 
 impl Worker {
@@ -145,27 +184,23 @@ impl Worker {
             recorder: Recorder::start(pool.clone()),
             cared_at: None,
             begun: 0,
-            progress: Progress::default(),
+            is_full: false,
         }
     }
 
-    /// Flags games, converts one batch of appends, and starts attempts in each lane. A failed step does not skip the others.
-    async fn poll(&mut self, pool: &PgPool, settings: &Settings) -> Polled {
-        let mut failure = self.care(pool, settings).await.err();
-        let converted = convert(pool, &mut self.progress, settings.write, now()).await;
+    /// Flags games, and starts attempts in each lane. A failed step does not skip the others.
+    async fn poll(&mut self, pool: &PgPool, settings: &Settings) -> Result<(), DbError> {
+        let mut done = self.care(pool, settings).await;
+        // Once: the end of a later one ends the wait for the next poll.
+        while self.tasks.try_join_next().is_some() {}
+        self.is_full = false;
         for lane in Lane::ALL {
             let room = self.room(lane, settings.attempts_max);
-            if room == 0 {
-                continue;
-            }
-            if let Err(error) = self.start(pool, settings, lane, room).await {
-                failure = Some(error);
+            if room > 0 {
+                done = done.and(self.start(pool, settings, lane, room).await);
             }
         }
-        match converted {
-            Ok(is_idle) => Polled { is_idle, failure },
-            Err(error) => Polled { is_idle: true, failure: Some(error) },
-        }
+        done
     }
 
     /// Flags games, and closes connections whose time is over, once in a while.
@@ -182,6 +217,8 @@ impl Worker {
     /// Takes deliveries of a lane, and starts to send them.
     async fn start(&mut self, pool: &PgPool, settings: &Settings, lane: Lane, room: u32) -> Result<(), DbError> {
         let taken = take(pool, lane, room, &self.in_flight.full(lane), now()).await?;
+        let mut of_webhook: HashMap<Uuid, u32> = HashMap::new();
+        taken.iter().for_each(|due| *of_webhook.entry(due.webhook).or_default() += 1);
         // The attempts of others show first whether the endpoint takes them.
         let mut behind = if lane == Lane::Quick { waiting_behind(pool, &taken).await } else { HashMap::new() };
         for due in taken {
@@ -198,6 +235,9 @@ impl Worker {
                 drop(counted);
             });
         }
+        let full = self.in_flight.full(lane);
+        self.is_full |= of_webhook.values().any(|&begun| begun >= lane.at_once())
+            || !(full.players.is_empty() && full.hosts.is_empty());
         Ok(())
     }
 
@@ -207,9 +247,7 @@ impl Worker {
     }
 
     /// How many more attempts of a lane may start.
-    fn room(&mut self, lane: Lane, attempts_max: usize) -> u32 {
-        // Removes the ended tasks.
-        while self.tasks.try_join_next().is_some() {}
+    fn room(&self, lane: Lane, attempts_max: usize) -> u32 {
         let room = self.permits(lane).available_permits().min(attempts_max.saturating_sub(self.tasks.len()));
         u32::try_from(room).unwrap_or(u32::MAX)
     }

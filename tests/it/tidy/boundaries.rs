@@ -39,7 +39,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("live", &["db", "domain", "outage"]),
     ("pace", &["db", "engine"]),
     ("hints", &["db", "domain", "engine", "pace", "rules"]),
-    ("jobs", &["clock", "db", "domain", "engine", "metrics", "pace", "repeats", "rules", "webhook"]),
+    ("jobs", &["clock", "db", "domain", "engine", "metrics", "outage", "pace", "repeats", "rules", "webhook"]),
     (
         "http",
         &[

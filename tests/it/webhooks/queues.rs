@@ -540,6 +540,32 @@ async fn a_slow_host_and_a_player_with_many_endpoints_leave_room_for_others() {
 }
 
 #[actix_web::test]
+async fn one_poll_begins_as_much_for_a_host_and_a_player_as_they_may_have() {
+    let app = TestApp::start().await;
+    let (host, bo) = (Endpoint::start().await, app.guest("Bo").await);
+    let guests = join_all((0..40).map(|_| app.guest("Ana"))).await;
+    let of_bo = join_all((0..10).map(|_| Endpoint::start())).await;
+    for (guest, endpoint) in
+        guests.iter().map(|guest| (guest, &host)).chain(of_bo.iter().map(|endpoint| (&bo, endpoint)))
+    {
+        let (path, _) = created(&app, guest, endpoint).await;
+        ping(&app, guest, &path).await;
+    }
+    sql(&app, "update webhook set lane = 0".to_owned()).await;
+    // Two more for each endpoint.
+    let more = "insert into webhook_delivery (id, webhook_id, created_at, type, payload, in_order, next_attempt_at)
+        select gen_random_uuid(), webhook_id, created_at, type, payload, false, next_attempt_at
+        from webhook_delivery, generate_series(1, 2) where ended_at is null";
+    sql(&app, more.to_owned()).await;
+    let taken = job::take(&app.db, Lane::Quick, 128, &Full::default(), now()).await.expect("they are taken");
+    let bo = PlayerId(bo.id.parse().expect("an id"));
+    let (of_bo, of_host): (Vec<_>, Vec<_>) = taken.iter().partition(|due| due.player == bo);
+    let endpoints = |due: &[&Due]| due.iter().map(|due| due.webhook).collect::<HashSet<_>>().len();
+    assert_eq!((of_host.len(), endpoints(&of_host)), (32, 32));
+    assert_eq!((of_bo.len(), endpoints(&of_bo)), (8, 8));
+}
+
+#[actix_web::test]
 async fn one_connection_is_enough_to_queue_and_send() {
     let app = TestApp::start().await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);

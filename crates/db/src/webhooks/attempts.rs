@@ -81,7 +81,6 @@ pub async fn take(
     room: u32,
     full: &Full,
 ) -> Result<Vec<Due>, DbError> {
-    let endpoints = |attempts: u32| i64::from((attempts / lane.at_once()).max(1));
     let rows = sqlx::query!(
         r#"
         with due as (
@@ -90,23 +89,31 @@ pub async fn take(
               and player_id <> all($6) and host <> all($7)
             order by due_at limit $8
         ), ranked as (
-            select id, touched, is_verified, due_at,
+            select id, touched, player_id, host, is_verified, due_at,
                 row_number() over (partition by player_id order by due_at) as of_player,
                 row_number() over (partition by host order by due_at) as of_host
             from due
         ), looked as (
-            select id, touched, is_verified, (
+            select id, touched, player_id, host, is_verified, of_player, due_at, (
                 select count(*) from webhook_delivery where webhook_id = ranked.id and leased_until > $2
             ) as busy
             from ranked where of_player <= $9 and of_host <= $10
             order by of_player, due_at limit $4
-        ), chosen as (
-            select head.id, looked.id as webhook_id from looked cross join lateral (
-                select id from webhook_delivery
+        ), head as (
+            -- The turns of a player, of a host, and of all: an endpoint's first delivery comes before the second of any.
+            select due.id, looked.id as webhook_id,
+                row_number() over (partition by player_id order by n, due_at) as of_player,
+                row_number() over (partition by host order by n, of_player, due_at) as of_host,
+                row_number() over (order by n, of_player, due_at) as of_all
+            from looked cross join lateral (
+                select id, row_number() over (order by next_attempt_at) as n from webhook_delivery
                 where webhook_id = looked.id and next_attempt_at <= $2 and (is_verified or type = $11)
-                order by next_attempt_at limit greatest($5 - looked.busy, 0)
-                for update skip locked
-            ) head
+                order by n limit greatest($5 - looked.busy, 0)
+            ) due
+        ), chosen as (
+            select webhook_delivery.id, head.webhook_id from head join webhook_delivery on webhook_delivery.id = head.id
+            where of_player <= $9 and of_host <= $10 and of_all <= $4 and next_attempt_at <= $2
+            for update of webhook_delivery skip locked
         ), leased as (
             update webhook_delivery set
                 leased_until = $3, next_attempt_at = $3, last_attempt_at = $2, attempts = attempts + 1
@@ -141,13 +148,13 @@ pub async fn take(
         lane.number(),
         now,
         leased_until,
-        endpoints(room),
+        i64::from(room),
         i64::from(lane.at_once()),
         &full.players.iter().map(|player| player.0).collect::<Vec<_>>(),
         &full.hosts,
         LOOKED_AT_MAX,
-        endpoints(lane.of_player()),
-        endpoints(lane.of_host()),
+        i64::from(lane.of_player()),
+        i64::from(lane.of_host()),
         CHALLENGE,
     )
     .fetch_all(pool)

@@ -19,13 +19,16 @@ use crate::{
 
 /// About how many deliveries one batch makes. They are divided among the players in the first seats of its games, and then among the
 /// games of each. An append counts once for each webhook of the game's players. At least one append of each game is converted.
-const DELIVERIES_MAX: i64 = 200;
+const DELIVERIES_MAX: i64 = 400;
 
 /// How many appends of one game it converts at most.
 const OF_GAME_MAX: i64 = 64;
 
 /// How many deliveries wait for an endpoint at most: more than a player has games. A webhook with more is disabled.
 pub const WAITING_MAX: i64 = 10_000;
+
+/// The same for an endpoint of an app, which is told of the games of all its players.
+const WAITING_FOR_APP_MAX: i64 = 100_000;
 
 /// How long a count of what waits for an endpoint holds. It reads as many rows as wait.
 const COUNT_AGE_MAX: StdDuration = StdDuration::from_secs(1);
@@ -170,6 +173,10 @@ pub struct Batch {
     transaction: Transaction<'static, Postgres>,
     /// Those of a game in their order, from the first.
     pub pending: Vec<PendingEvents>,
+    /// Whether its games may have more events than were taken.
+    pub has_left: bool,
+    /// Whether another process converts events of games that it scanned.
+    pub is_contended: bool,
     /// The last game that was scanned, if there may be more.
     pub last: Option<GameId>,
 }
@@ -198,7 +205,8 @@ impl Batch {
         .await?;
         let ours: Vec<_> = rows.iter().filter(|row| row.is_ours).map(|row| row.game_id).collect();
         let last = rows.last().filter(|_| rows.len() == limit as usize).map(|row| GameId(row.game_id));
-        Self::of(transaction, &ours, last).await
+        let is_contended = ours.len() < rows.len();
+        Ok(Self { is_contended, last, ..Self::of(transaction, &ours).await? })
     }
 
     /// Takes the events of one game, unless another process has locked it.
@@ -213,15 +221,11 @@ impl Batch {
         .instrument(statement("lock webhook_event"))
         .await?;
         let ours = if is_ours { vec![game.0] } else { vec![] };
-        Self::of(transaction, &ours, None).await
+        Self::of(transaction, &ours).await
     }
 
     /// Reads them by a statement of its own, which sees what the previous holder of the lock has committed.
-    async fn of(
-        mut transaction: Transaction<'static, Postgres>,
-        games: &[Uuid],
-        last: Option<GameId>,
-    ) -> Result<Self, DbError> {
+    async fn of(mut transaction: Transaction<'static, Postgres>, games: &[Uuid]) -> Result<Self, DbError> {
         let rows = sqlx::query!(
             r#"
             with wanted as (
@@ -229,7 +233,7 @@ impl Batch {
                     coalesce(seat_0_player_id, seat_1_player_id, given.id) as opener
                 from unnest($1::uuid[]) as given (id) left join game on game.id = given.id
             ), shared as (
-                select id, $2::bigint / count(*) over (partition by opener)
+                select id, greatest(1, least($3::bigint, $2::bigint / count(*) over (partition by opener)
                     / (select count(distinct opener) from wanted)
                     / greatest(1, (
                         select count(*) from webhook
@@ -238,12 +242,12 @@ impl Batch {
                         select count(*) from app_player join webhook on webhook.player_id = app_id
                         where app_player.player_id in (seat_0_player_id, seat_1_player_id, invited_player_id)
                           and webhook.disabled_at is null
-                    )) as appends
+                    )))) as most
                 from wanted
             )
-            select game_id, from_seq, to_seq from shared cross join lateral (
-                select * from webhook_event where game_id = shared.id
-                order by from_seq limit greatest(1, least(appends, $3::bigint))
+            select game_id, from_seq, to_seq, (count(*) over (partition by game_id) = most) as "is_most!"
+            from shared cross join lateral (
+                select * from webhook_event where game_id = shared.id order by from_seq limit most
             ) untold
             order by game_id, from_seq
             "#,
@@ -254,10 +258,11 @@ impl Batch {
         .fetch_all(&mut *transaction)
         .instrument(statement("select webhook_event"))
         .await?;
+        let has_left = rows.iter().any(|row| row.is_most);
         let pending = rows.into_iter();
         let pending =
             pending.map(|row| PendingEvents { game: GameId(row.game_id), from_seq: row.from_seq, to_seq: row.to_seq });
-        Ok(Self { transaction, pending: pending.collect(), last })
+        Ok(Self { transaction, pending: pending.collect(), has_left, is_contended: false, last: None })
     }
 
     /// Its games, each once.
@@ -392,20 +397,24 @@ impl Batch {
             r#"
             select id, case when id = any($3) then (
                 select count(*) from (
-                    select from webhook_delivery where webhook_id = webhook.id and ended_at is null limit $2
+                    select from webhook_delivery where webhook_id = webhook.id and ended_at is null limit most.waiting
                 ) waiting
-            ) else 0 end as "waiting!"
-            from webhook where id = any($1) and disabled_at is null and player_id is not null
-            order by id for no key update
+            ) >= most.waiting else false end as "is_full!"
+            from webhook cross join lateral (
+                select case when exists (select from app where app.id = player_id) then $4::bigint else $2 end as waiting
+            ) most
+            where id = any($1) and disabled_at is null and player_id is not null
+            order by id for no key update of webhook
             "#,
             ids,
             WAITING_MAX,
             to_count,
+            WAITING_FOR_APP_MAX,
         )
         .fetch_all(&mut *self.transaction)
         .instrument(statement("select webhook for update"))
         .await?;
-        let (full, open): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.waiting >= WAITING_MAX);
+        let (full, open): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.is_full);
         if !full.is_empty() {
             sqlx::query!(
                 "update webhook set disabled_at = $2, disabled_reason = $3 where id = any($1)",
