@@ -19,7 +19,7 @@ use super::{
     operation::{health, problems},
     page::{self, Page},
     paths,
-    players::{blocks, me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
+    players::{blocks, friends, me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{accept::prefers_page, conditional::IfNoneMatch, extract},
     study::{
@@ -93,6 +93,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(notes::delete_note)
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
+                .configure(people)
                 .configure(pictures)
                 .configure(webhooks),
         )
@@ -101,6 +102,10 @@ fn routes(routes: &mut Routes<'_>) {
         .service(tokens::get_jwks)
         .service(health::get_liveness)
         .service(health::get_readiness);
+}
+
+fn people(routes: &mut Routes<'_>) {
+    routes.service(friends::create_friend).service(friends::delete_friend).service(friends::list_friends);
 }
 
 fn pictures(routes: &mut Routes<'_>) {

@@ -18,10 +18,11 @@ use crate::{
 };
 
 /// The schemas that are such words.
-const WORD_SCHEMAS: [&str; 9] = [
+const WORD_SCHEMAS: [&str; 10] = [
     "AnalysisProgress",
     "ClockType",
     "Code",
+    "FriendStatus",
     "MoveClass",
     "OptionType",
     "PlayerKind",

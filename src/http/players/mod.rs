@@ -1,6 +1,7 @@
 //! Players: profiles, accounts, tokens, and statistics.
 
 pub(crate) mod blocks;
+pub(crate) mod friends;
 pub(crate) mod me;
 pub(crate) mod merge;
 pub(crate) mod profiles;

@@ -1,10 +1,11 @@
-//! Guests, accounts, their tokens, figures and blocks, and what stays of an erased player.
+//! Guests, accounts, their tokens, figures, blocks and friends, and what stays of an erased player.
 
 pub mod accounts;
 pub mod blocked_games;
 pub mod blocked_operations;
 pub mod blocks;
 pub mod erasure;
+pub mod friends;
 pub mod guests;
 pub mod merge;
 pub mod names;

@@ -1,9 +1,10 @@
-//! Players, their accounts, sign-ins and blocks, and counts of their games.
+//! Players, their accounts, sign-ins, blocks and friends, and counts of their games.
 
 mod accounts;
 pub mod blocks;
 mod counts;
 mod erasure;
+pub mod friends;
 mod guests;
 pub mod name_claims;
 mod networks;
