@@ -761,7 +761,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the caller's name or password
+         * Change the caller's name, password or settings
          * @description With a password a guest becomes an account, and keeps all games. A new password revokes all access and refresh tokens, and the
          *     recovery code of an account; the answer contains new ones. Webhooks go on, unless `delete_webhooks` is true.
          */
@@ -976,6 +976,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/me/opponents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's recent opponents
+         * @description The people of the caller's newest games, active or finished, each once, that of the newest game first; at most 50. The computer and players with a
+         *     block between are left out.
+         */
+        get: operations["list_opponents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/me/recovery-code": {
         parameters: {
             query?: never;
@@ -1092,7 +1113,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Find players by name
+         * @description Accounts whose names begin so and that want to be found (`PATCH /v1/me` with `is_findable`), in the order of their names, at most 20. Capitals and
+         *     how an accent is written make no difference. The caller and players with a block between are left out.
+         */
+        get: operations["find_players"];
         put?: never;
         /**
          * Become a player
@@ -2258,7 +2284,7 @@ export interface components {
             network: string | null;
             /** @description All notes of the player, by the age of their games, oldest first. */
             notes: components["schemas"]["Note"][];
-            player: components["schemas"]["Profile"];
+            player: components["schemas"]["Me"];
             recovery_code_since: components["schemas"]["Timestamp"] | null;
             /** @description The player's sign-ins, newest first. */
             sign_ins: components["schemas"]["SignIn"][];
@@ -2311,6 +2337,10 @@ export interface components {
              * @description The event that has the flaw; null for the game's present state.
              */
             seq: number | null;
+        };
+        /** @description Players that were found. */
+        FoundPlayers: {
+            items: components["schemas"]["Player"][];
         };
         /** @description A friend of the caller, or a player with a request between the two. */
         Friend: {
@@ -3042,7 +3072,7 @@ export interface components {
          *     | --- | --- | --- |
          *     | `open` |  | Anyone who can see the game. |
          *     | `link` |  | Any player with the join code. |
-         *     | `player` | `player_id` | Only this player, who may also decline. |
+         *     | `player` | maybe `name`, maybe `player_id` | Only this player, who may also decline: named by its id, or an account by its name. |
          *     | `self` | maybe `name` | None: one player plays both sides. |
          *     | `computer` | `level` | The server. Play begins at once. |
          */
@@ -3054,7 +3084,7 @@ export interface components {
              */
             level?: number;
             /**
-             * @description Of `self`: The name of the person at the other seat, who is no player.
+             * @description Of `player`, `self`. Of `player`: The whole name, as the account signs in with it. Of `self`: The name of the person at the other seat, who is no player.
              * @example Bo
              */
             name?: string;
@@ -3065,6 +3095,10 @@ export interface components {
             player_id?: string;
             /** @enum {string} */
             type: "open" | "link" | "player" | "self" | "computer";
+        };
+        /** @description Recent opponents. */
+        OpponentList: {
+            items: components["schemas"]["RecentOpponent"][];
         };
         /** @description The narrower bounds that a preset sets for an option. */
         OptionBounds: {
@@ -3491,6 +3525,15 @@ export interface components {
              */
             version: string;
         };
+        /** @description A recent opponent. */
+        RecentOpponent: {
+            /**
+             * Format: uuid
+             * @description The newest game of the two.
+             */
+            game_id: string;
+            player: components["schemas"]["Player"];
+        };
         /** @description A recovery code, which is shown once. */
         RecoveryCode: {
             /**
@@ -3723,6 +3766,8 @@ export interface components {
              * @default false
              */
             delete_webhooks?: boolean;
+            /** @description Of an account: whether others find it by the beginning of its name. */
+            is_findable?: boolean | null;
             /**
              * @description What others see.
              * @example Ana
@@ -3748,14 +3793,18 @@ export interface components {
         };
         /** @description The caller after a change. */
         UpdatedMe: {
-            counts: components["schemas"]["Counts"];
-            /** Format: uuid */
-            id: string;
-            kind: components["schemas"]["PlayerKind"];
-            /** @example Ana */
-            name: string;
-            /** @description When the player was created. */
-            since: components["schemas"]["Timestamp"];
+            /**
+             * @description `move`, `hint` (in practice), `resign`, `abort`, `join` (without a join code), `decline` (an invitation), `renew_join_code`; of each type of offer
+             *     `offer_…`, `accept_…`, `decline_…` and `withdraw_…`, as `offer_draw`. Clients ignore values that they do not know.
+             * @example [
+             *       "move",
+             *       "resign",
+             *       "offer_draw"
+             *     ]
+             */
+            actions: string[];
+            is_my_turn: boolean;
+            side: components["schemas"]["Side"] | null;
             /** @description Present after a new password: new tokens, because the earlier ones are revoked. */
             tokens?: components["schemas"]["TokenSet"];
         };
@@ -9880,7 +9929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Profile"];
+                    "application/json": components["schemas"]["Me"];
                 };
             };
             /** @description `unauthenticated`, `invalid_token` */
@@ -10781,7 +10830,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Friends, or requests: those that the caller has `asked`, has `received`, or has `declined` in the last 30 days. */
-                status?: ("friends" | "asked" | "received" | "declined") & Record<string, never>;
+                status?: "friends" | "asked" | "received" | "declined";
                 /** @description How many at most. */
                 limit?: number;
                 /** @description Where to go on: `next_cursor` of the page before. */
@@ -11614,6 +11663,104 @@ export interface operations {
             };
         };
     };
+    list_opponents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The opponents */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpponentList"];
+                };
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     renew_recovery_code: {
         parameters: {
             query?: never;
@@ -12218,6 +12365,110 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    find_players: {
+        parameters: {
+            query: {
+                /**
+                 * @description The beginning of their names.
+                 * @example an
+                 */
+                name_prefix: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The players */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundPlayers"];
+                };
             };
             /** @description `unauthenticated`, `invalid_token` */
             401: {

@@ -87,8 +87,10 @@ pub async fn create_game(
     let mut faults = Faults::default();
     let hotseat_name = faults.take(body.0.hotseat_name(&state.reserved_names))?.flatten();
     let base = body.0.base(&state, caller, &mut faults).await?;
-    faults.take(body.0.check_invited(&state, caller.player).await)?;
-    let terms = body.0.terms(base, faults)?;
+    let mut wanted = body.0;
+    let invited = wanted.find_invited(&state, caller.player).await;
+    faults.take(invited)?;
+    let terms = wanted.terms(base, faults)?;
     let creator = player::find(&state, caller).await?.player;
     if games::count_running(&state.db, caller.player).await? >= RUNNING_GAMES_MAX {
         return Err(Problem::from(&Refusal::TooManyGames));

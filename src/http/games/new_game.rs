@@ -114,10 +114,15 @@ enum OpponentChoice {
     Open {},
     /// Any player with the join code.
     Link {},
-    /// Only this player, who may also decline.
+    /// Only this player, who may also decline: named by its id, or an account by its name.
     Player {
-        #[schema(value_type = Uuid)]
-        player_id: String,
+        #[serde(default, deserialize_with = "extract::some_text", skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false, value_type = Option<Uuid>)]
+        player_id: Option<String>,
+        /// The whole name, as the account signs in with it.
+        #[serde(default, deserialize_with = "extract::some_text", skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false, min_length = 1, max_length = 32, example = "Bo")]
+        name: Option<String>,
     },
     /// None: one player plays both sides.
     #[serde(rename = "self")]
@@ -311,19 +316,31 @@ impl CreateGame {
         Ok((game.terms().options, Some(Start { position: position.afresh(), from: Some((id, from.ply)) })))
     }
 
-    /// Checks that the invited player exists, is not the creator, and that there is no block between the two. A block is answered like a
-    /// player that cannot play, so that the answer does not say that there is one.
-    pub(super) async fn check_invited(&self, state: &AppState, creator: PlayerId) -> Result<(), Problem> {
-        let Some(OpponentChoice::Player { player_id }) = &self.opponent else { return Ok(()) };
-        let player = invited(player_id)?;
+    /// Finds the invited player, which may be given by its name, and checks that it exists, is not the creator, and that there is no block
+    /// between the two. A block is answered like a player that cannot play, so that the answer does not say that there is one.
+    pub(super) async fn find_invited(&mut self, state: &AppState, creator: PlayerId) -> Result<(), Problem> {
+        let Some(OpponentChoice::Player { player_id, name }) = &mut self.opponent else { return Ok(()) };
+        let (at, found) = match (&*player_id, &*name) {
+            (Some(id), None) => ("/opponent/player_id", Some(invited(id)?)),
+            (None, Some(name)) => ("/opponent/name", account(state, name).await?),
+            _ => {
+                return Err(Problem::invalid_as(
+                    "required",
+                    "/opponent",
+                    "one of `player_id` and `name` says who is invited",
+                ));
+            }
+        };
+        let refused = || Problem::invalid(at, "no such player can be invited");
+        let player = found.ok_or_else(refused)?;
         if player == creator {
-            let detail = "a player cannot invite themselves: choose `self` to play both sides";
-            return Err(Problem::invalid("/opponent/player_id", detail));
+            return Err(Problem::invalid(at, "a player cannot invite themselves: choose `self` to play both sides"));
         }
         let found = players::find(&state.db, player).await?.map(|own| own.player);
         let is_open = found.is_some_and(|player| player.kind.is_person())
             && !players::blocks::is_between(&state.db, creator, player).await?;
-        is_open.then_some(()).ok_or_else(|| Problem::invalid("/opponent/player_id", "no such player can be invited"))
+        *player_id = Some(player.0.to_string());
+        is_open.then_some(()).ok_or_else(refused)
     }
 
     /// The name of the person at the second seat of a game against oneself. The rules are those of players' names.
@@ -352,7 +369,11 @@ impl CreateGame {
             }
             OpponentChoice::Open {} => Opponent::Open,
             OpponentChoice::Link {} => Opponent::Link { join_code: new_join_code() },
-            OpponentChoice::Player { player_id } => Opponent::Player { player: invited(player_id)? },
+            OpponentChoice::Player { player_id: Some(player_id), .. } => {
+                Opponent::Player { player: invited(player_id)? }
+            }
+            // None was found, which is a fault already.
+            OpponentChoice::Player { .. } => Opponent::Open,
             OpponentChoice::Oneself { .. } => Opponent::Oneself,
             OpponentChoice::Computer { level } => {
                 let level = Level::try_from(*level);
@@ -401,4 +422,12 @@ fn invited(player_id: &str) -> Result<PlayerId, Problem> {
 /// A join code by chance.
 pub(super) fn new_join_code() -> String {
     BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; JOIN_CODE_BYTES]>())
+}
+
+/// The account with a name.
+async fn account(state: &AppState, name: &str) -> Result<Option<PlayerId>, Problem> {
+    match PlayerName::for_sign_in(name) {
+        Some(name) => Ok(players::people::find_by_name(&state.db, &name).await?),
+        None => Ok(None),
+    }
 }

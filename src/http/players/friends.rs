@@ -155,7 +155,7 @@ fn place(text: &str) -> Option<(OffsetDateTime, PlayerId)> {
 pub struct ListFriends {
     /// Friends, or requests: those that the caller has `asked`, has `received`, or has `declined` in the last 30 days.
     #[serde(default)]
-    #[param(inline, default = "friends")]
+    #[param(inline, required = false)]
     status: AskedStatus,
     /// How many at most.
     #[param(minimum = 1, maximum = 100, default = 20)]
@@ -165,7 +165,6 @@ pub struct ListFriends {
     cursor: Option<String>,
 }
 
-/// Which of them a request asks for.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum AskedStatus {

@@ -34,7 +34,7 @@ use crate::{
     http::{
         answer::problem::Problem,
         layers::limits::HeavyBudget,
-        players::{blocks::BlockView, friends::FriendView, profiles::ProfileView},
+        players::{blocks::BlockView, friends::FriendView, me::MeView},
         request::{
             extract::{NoQuery, Query},
             player,
@@ -84,7 +84,7 @@ pub async fn export_me(
     let invitations = invitations::list(&state.db, caller.player, Direction::Received, None, LISTED_MAX).await?;
     let invitations = invitations.load(&state.db).await?;
     let export = Export {
-        player: ProfileView::of(&state, &own.player).await?,
+        player: MeView::of(&state, &own.player).await?,
         sign_ins: sign_ins
             .into_iter()
             .map(|sign_in| SignInView { id: sign_in.family, expires_at: Timestamp(sign_in.expires_at) })
@@ -209,7 +209,7 @@ fn log_failure(error: impl Display) -> io::Error {
 /// Everything that is stored about a player.
 #[derive(Serialize, ToSchema)]
 struct Export {
-    player: ProfileView,
+    player: MeView,
     /// The player's sign-ins, newest first.
     sign_ins: Vec<SignInView>,
     /// When the recovery code was given, which is stored as a hash.

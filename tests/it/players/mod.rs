@@ -1,4 +1,4 @@
-//! Guests, accounts, their tokens, figures, blocks and friends, and what stays of an erased player.
+//! Guests, accounts, their tokens, figures, blocks and friends, how they are found, and what stays of an erased player.
 
 pub mod accounts;
 pub mod blocked_games;
@@ -10,6 +10,7 @@ pub mod guests;
 pub mod merge;
 pub mod names;
 pub mod networks;
+pub mod people;
 pub mod recovery;
 pub mod refresh;
 pub mod revocation;

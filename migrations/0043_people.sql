@@ -53,3 +53,8 @@ end
 $$;
 create trigger player_block_ends_friendship after insert on player_block
     for each row execute function end_friendship();
+
+-- Whether others find the account by the beginning of its name: only if it says so.
+alter table account add column is_findable boolean not null default false;
+-- In the order of bytes, so that a beginning is a range. Other accounts are not in it, and cannot be found through it.
+create index account_findable_idx on account (name_key collate "C") where is_findable;

@@ -1,0 +1,31 @@
+//! What a player lets others see.
+
+use mancala_domain::PlayerId;
+use sqlx::PgPool;
+use tracing::Instrument;
+
+use crate::connection::{DbError, statement};
+
+/// The settings of a player.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Whether others find the account by the beginning of its name. Guests are not found.
+    pub is_findable: bool,
+}
+
+/// Changes of them; `None` changes nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NewSettings {
+    /// See [`Settings::is_findable`].
+    pub is_findable: Option<bool>,
+}
+
+/// The settings of a player.
+pub async fn find(pool: &PgPool, player: PlayerId) -> Result<Settings, DbError> {
+    let row = sqlx::query!(
+        r#"select coalesce((select is_findable from account where player_id = $1), false) as "is_findable!""#,
+        player.0,
+    );
+    let row = row.fetch_one(pool).instrument(statement("select account")).await?;
+    Ok(Settings { is_findable: row.is_findable })
+}
