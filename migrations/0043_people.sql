@@ -27,10 +27,18 @@ create index friendship_received_idx on friendship (asked_id, asked_at desc, ask
 -- What has lapsed.
 create index friendship_asked_at_idx on friendship (asked_at) where accepted_at is null;
 
+-- Players that do not show their friends when they were last seen. A row for each of them, because most do not care.
+create table hidden_last_seen (
+    player_id uuid not null,
+    constraint hidden_last_seen_pkey primary key (player_id),
+    constraint hidden_last_seen_player_fkey foreign key (player_id) references player (id) on delete cascade
+);
+
 -- A trigger, so that no statement that erases a player can leave this out, those of the release before included.
 create function erase_friendships() returns trigger language plpgsql as $$
 begin
     delete from friendship where asker_id = new.id or asked_id = new.id;
+    delete from hidden_last_seen where player_id = new.id;
     return null;
 end
 $$;

@@ -1141,7 +1141,7 @@ export interface paths {
         };
         /**
          * Get a player
-         * @description The public profile. An erased player is shown as a deleted one.
+         * @description The public profile. An erased player is shown as a deleted one. Friends see in `last_seen` when the player was there.
          */
         get: operations["get_player"];
         put?: never;
@@ -2780,6 +2780,8 @@ export interface components {
         JwkSet: {
             keys: components["schemas"]["Jwk"][];
         };
+        /** @description When a player was last seen. Clients ignore values that they do not know. One of `today`, `this_week`, `earlier`. */
+        LastSeen: string;
         /** @description A move of a line. */
         LineMove: {
             board: components["schemas"]["Board"];
@@ -3503,6 +3505,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             kind: components["schemas"]["PlayerKind"];
+            last_seen: components["schemas"]["LastSeen"] | null;
             /** @example Ana */
             name: string;
             /** @description When the player was created. */
@@ -3778,6 +3781,8 @@ export interface components {
              * @description Turns a guest into an account.
              */
             password?: string | null;
+            /** @description Whether friends see when the caller was last seen. */
+            shows_last_seen?: boolean | null;
         };
         /** @description The changes of a webhook. */
         UpdateWebhook: {

@@ -17,7 +17,7 @@ use crate::{
         games, merging,
         players::{
             self, Named, OwnPlayer, WebhookChoice,
-            settings::{self, NewSettings},
+            settings::{self, NewSettings, Settings},
         },
         records,
     },
@@ -91,7 +91,7 @@ pub async fn update_me(
     body: Body<UpdateMe>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let UpdateMe { name, password, delete_webhooks, is_findable } = body.0;
+    let UpdateMe { name, password, delete_webhooks, is_findable, shows_last_seen } = body.0;
     let mut faults = Faults::default();
     if delete_webhooks && password.is_none() {
         faults.add(Problem::invalid("/delete_webhooks", "is only possible together with a new password"))?;
@@ -108,7 +108,7 @@ pub async fn update_me(
     if is_findable == Some(true) && own.kind == PlayerKind::Guest && password.is_none() {
         faults.add(Problem::invalid("/is_findable", "only an account is found by its name"))?;
     }
-    let settings = NewSettings { is_findable };
+    let settings = NewSettings { is_findable, shows_last_seen };
     let password = faults.take(password.map(|password| choose_password(&password, named)).transpose())?;
     let (name, password) = faults.unless_any(name.zip(password))?;
     let hash = match password {
@@ -238,6 +238,8 @@ pub struct UpdateMe {
     delete_webhooks: bool,
     /// Of an account: whether others find it by the beginning of its name.
     is_findable: Option<bool>,
+    /// Whether friends see when the caller was last seen.
+    shows_last_seen: Option<bool>,
 }
 
 /// The caller, with its settings.
@@ -248,12 +250,15 @@ pub(crate) struct MeView {
     profile: ProfileView,
     /// Whether others find the account by the beginning of its name: `GET /v1/players?name_prefix=`.
     is_findable: bool,
+    /// Whether friends see when the player was last seen.
+    shows_last_seen: bool,
 }
 
 impl MeView {
     pub(crate) async fn of(state: &AppState, player: &Player) -> Result<Self, Problem> {
         let settings = settings::find(&state.db, player.id).await?;
-        Ok(Self { profile: ProfileView::of(state, player).await?, is_findable: settings.is_findable })
+        let Settings { is_findable, shows_last_seen } = settings;
+        Ok(Self { profile: ProfileView::of(state, player).await?, is_findable, shows_last_seen })
     }
 }
 

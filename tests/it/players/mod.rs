@@ -7,6 +7,7 @@ pub mod blocks;
 pub mod erasure;
 pub mod friends;
 pub mod guests;
+pub mod last_seen;
 pub mod merge;
 pub mod names;
 pub mod networks;

@@ -191,6 +191,10 @@ pub async fn update(
         ), turns as (
             update computer_turn set round_key = player_id from changed
             where $8::text is not null and player_id = changed.id
+        ), hidden as (
+            insert into hidden_last_seen (player_id) select id from changed where not $11::boolean on conflict do nothing
+        ), shown as (
+            delete from hidden_last_seen using changed where $11 and player_id = changed.id
         ), endpoints as (
             update webhook set network = null from changed where $8::text is not null and player_id = changed.id
         )
@@ -206,6 +210,7 @@ pub async fn update(
         password_hash,
         forms.as_deref() as Option<&[String]>,
         settings.is_findable,
+        settings.shows_last_seen,
     )
     .fetch_optional(&mut *transaction)
     .instrument(statement("update player"))

@@ -105,11 +105,9 @@ pub async fn ask(pool: &PgPool, player: PlayerId, other: PlayerId, now: OffsetDa
     let mut transaction = pool.begin().await?;
     lock(&mut transaction, player, other).await?;
     // Both rows are locked, so that an erasure of either has happened by now, or finds the request.
-    let people = sqlx::query!(
-        r#"
-        select id, kind, name, created_at, exists (select from merged_guest where guest_id = player.id) as "is_merged!"
-        from player where id in ($1, $2) order by id for share
-        "#,
+    let people = sqlx::query_as!(
+        PlayerRow,
+        "select id, kind, name, created_at from player where id in ($1, $2) order by id for share",
         player.0,
         other.0,
     )
@@ -118,9 +116,8 @@ pub async fn ask(pool: &PgPool, player: PlayerId, other: PlayerId, now: OffsetDa
     .await?;
     let (mut is_asker, mut asked) = (false, None);
     for row in people {
-        let found: Player =
-            PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at }.try_into()?;
-        let is_person = matches!(found.kind, PlayerKind::Guest | PlayerKind::Account) && !row.is_merged;
+        let found = Player::try_from(row)?;
+        let is_person = matches!(found.kind, PlayerKind::Guest | PlayerKind::Account);
         if found.id == player {
             is_asker = is_person;
         } else {
@@ -133,6 +130,7 @@ pub async fn ask(pool: &PgPool, player: PlayerId, other: PlayerId, now: OffsetDa
         Some((_, false)) => return Ok(Asking::NoPerson),
         Some((asked, true)) => asked,
     };
+    // Statements of their own: they see what was stored while the locks were waited for.
     let asking = ask_locked(&mut transaction, player, asked, now).await?;
     if matches!(asking, Asking::Stored(_)) {
         transaction.commit().await?;
@@ -150,7 +148,9 @@ async fn ask_locked(
     let other = asked.id;
     let known = sqlx::query!(
         r#"
-        select exists (select from player_block where blocker_id = $1 and blocked_id = $2) as "blocks!",
+        select exists (select from merged_guest where guest_id = $1) as "is_merged!",
+            exists (select from merged_guest where guest_id = $2) as "is_other_merged!",
+            exists (select from player_block where blocker_id = $1 and blocked_id = $2) as "blocks!",
             exists (select from player_block where blocker_id = $2 and blocked_id = $1) as "is_blocked!",
             (select count(*) from friendship where asker_id = $1 and accepted_at is null and not is_withdrawn) as "requests!",
             (select count(*) from friendship where asker_id = $1 and accepted_at is not null)
@@ -162,8 +162,14 @@ async fn ask_locked(
         other.0,
     )
     .fetch_one(&mut *connection)
-    .instrument(statement("select player_block friendship"))
+    .instrument(statement("select merged_guest player_block friendship"))
     .await?;
+    if known.is_merged {
+        return Ok(Asking::NoAsker);
+    }
+    if known.is_other_merged {
+        return Ok(Asking::NoPerson);
+    }
     if known.blocks {
         return Ok(Asking::Blocks);
     }

@@ -1,10 +1,11 @@
-//! Players that a player may look for: accounts by the beginning of their names, and recent opponents.
+//! Players that a player may look for: accounts by the beginning of their names, and recent opponents; and when a friend was last seen.
 
 use mancala_domain::{GameId, Player, PlayerId, PlayerName};
 use sqlx::PgPool;
+use time::OffsetDateTime;
 use tracing::Instrument;
 
-use super::rows::PlayerRow;
+use super::{refresh_tokens::LIFETIME, rows::PlayerRow};
 use crate::connection::{DbError, statement};
 
 /// How many accounts with a beginning are read. Those with a block between are left out of them.
@@ -12,6 +13,9 @@ const CANDIDATES_MAX: i64 = 100;
 
 /// How many games of a player in each seat, active or finished, are looked at for opponents, the newest.
 const RECENT_GAMES_MAX: i64 = 100;
+
+/// Of how many sign-ins of a player, the newest, the last use is looked for: as many as its own list has.
+const SIGN_INS_MAX: i64 = 100;
 
 /// A player whom a player has met.
 #[derive(Clone, Debug)]
@@ -110,4 +114,37 @@ pub async fn list_opponents(pool: &PgPool, player: PlayerId, limit: u32) -> Resu
 pub async fn find_by_name(pool: &PgPool, name: &PlayerName) -> Result<Option<PlayerId>, DbError> {
     let id = sqlx::query_scalar!("select player_id from account where name_key = $1", name.key());
     Ok(id.fetch_optional(pool).instrument(statement("select account")).await?.map(PlayerId))
+}
+
+/// When a sign-in of a player last got new tokens, as a friend may see it; `None` for others, if the player hides it, or without a sign-in. Nothing
+/// is stored for it.
+pub async fn last_seen(pool: &PgPool, player: PlayerId, viewer: PlayerId) -> Result<Option<OffsetDateTime>, DbError> {
+    let expires_at = sqlx::query_scalar!(
+        r#"
+        select (
+            select max(newest.expires_at) from (
+                select id from refresh_family family
+                where family.player_id = $1 and family.credentials_version = player.credentials_version
+                    and family.revoked_at is null
+                order by id desc limit $3
+            ) family cross join lateral (
+                select expires_at from refresh_token where family_id = family.id order by generation desc limit 1
+            ) newest
+        )
+        from player
+        where id = $1 and not exists (select from hidden_last_seen where player_id = $1)
+            and exists (
+                select from friendship
+                where accepted_at is not null
+                    and (asker_id = $1 and asked_id = $2 or asker_id = $2 and asked_id = $1)
+            )
+        "#,
+        player.0,
+        viewer.0,
+        SIGN_INS_MAX,
+    )
+    .fetch_optional(pool)
+    .instrument(statement("select refresh_family of a friend"))
+    .await?;
+    Ok(expires_at.flatten().map(|expires_at| expires_at - LIFETIME))
 }

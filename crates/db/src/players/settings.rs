@@ -11,6 +11,8 @@ use crate::connection::{DbError, statement};
 pub struct Settings {
     /// Whether others find the account by the beginning of its name. Guests are not found.
     pub is_findable: bool,
+    /// Whether friends see when the player was last seen.
+    pub shows_last_seen: bool,
 }
 
 /// Changes of them; `None` changes nothing.
@@ -18,14 +20,19 @@ pub struct Settings {
 pub struct NewSettings {
     /// See [`Settings::is_findable`].
     pub is_findable: Option<bool>,
+    /// See [`Settings::shows_last_seen`].
+    pub shows_last_seen: Option<bool>,
 }
 
 /// The settings of a player.
 pub async fn find(pool: &PgPool, player: PlayerId) -> Result<Settings, DbError> {
     let row = sqlx::query!(
-        r#"select coalesce((select is_findable from account where player_id = $1), false) as "is_findable!""#,
+        r#"
+        select coalesce((select is_findable from account where player_id = $1), false) as "is_findable!",
+            not exists (select from hidden_last_seen where player_id = $1) as "shows_last_seen!"
+        "#,
         player.0,
     );
-    let row = row.fetch_one(pool).instrument(statement("select account")).await?;
-    Ok(Settings { is_findable: row.is_findable })
+    let row = row.fetch_one(pool).instrument(statement("select account hidden_last_seen")).await?;
+    Ok(Settings { is_findable: row.is_findable, shows_last_seen: row.shows_last_seen })
 }
