@@ -2284,7 +2284,7 @@ export interface components {
             network: string | null;
             /** @description All notes of the player, by the age of their games, oldest first. */
             notes: components["schemas"]["Note"][];
-            player: components["schemas"]["Me"];
+            player: components["schemas"]["OwnProfile"];
             recovery_code_since: components["schemas"]["Timestamp"] | null;
             /** @description The player's sign-ins, newest first. */
             sign_ins: components["schemas"]["SignIn"][];
@@ -3161,6 +3161,22 @@ export interface components {
             score: components["schemas"]["Score"];
             winner: components["schemas"]["Side"] | null;
         };
+        /** @description The caller, with its settings. */
+        OwnProfile: {
+            counts: components["schemas"]["Counts"];
+            /** Format: uuid */
+            id: string;
+            /** @description Whether others find the account by the beginning of its name: `GET /v1/players?name_prefix=`. */
+            is_findable: boolean;
+            kind: components["schemas"]["PlayerKind"];
+            last_seen: components["schemas"]["LastSeen"] | null;
+            /** @example Ana */
+            name: string;
+            /** @description Whether friends see when the player was last seen. */
+            shows_last_seen: boolean;
+            /** @description When the player was created. */
+            since: components["schemas"]["Timestamp"];
+        };
         /** @description A choice inside a turn: a lap has ended in a pit, whose seeds or whose catch may be sown on. */
         Pending: {
             /**
@@ -3797,19 +3813,7 @@ export interface components {
             url?: string;
         };
         /** @description The caller after a change. */
-        UpdatedMe: {
-            /**
-             * @description `move`, `hint` (in practice), `resign`, `abort`, `join` (without a join code), `decline` (an invitation), `renew_join_code`; of each type of offer
-             *     `offer_…`, `accept_…`, `decline_…` and `withdraw_…`, as `offer_draw`. Clients ignore values that they do not know.
-             * @example [
-             *       "move",
-             *       "resign",
-             *       "offer_draw"
-             *     ]
-             */
-            actions: string[];
-            is_my_turn: boolean;
-            side: components["schemas"]["Side"] | null;
+        UpdatedMe: components["schemas"]["OwnProfile"] & {
             /** @description Present after a new password: new tokens, because the earlier ones are revoked. */
             tokens?: components["schemas"]["TokenSet"];
         };
@@ -9934,7 +9938,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Me"];
+                    "application/json": components["schemas"]["OwnProfile"];
                 };
             };
             /** @description `unauthenticated`, `invalid_token` */

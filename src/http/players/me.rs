@@ -244,7 +244,7 @@ pub struct UpdateMe {
 
 /// The caller, with its settings.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Me)]
+#[schema(as = OwnProfile)]
 pub(crate) struct MeView {
     #[serde(flatten)]
     profile: ProfileView,
