@@ -18,6 +18,7 @@ use crate::{
             page::{next_link, page_size},
             problem::Problem,
         },
+        layers::limits,
         request::{
             extract::{NoQuery, Query},
             player,
@@ -26,6 +27,9 @@ use crate::{
         view::wire::{PlayerView, Timestamp},
     },
 };
+
+/// How many calls a request costs besides the first: it reaches another player.
+const MORE_CALLS: u32 = 4;
 
 /// Become friends
 ///
@@ -49,7 +53,9 @@ pub async fn create_friend(
     caller: Caller,
     path: PlayerPath,
     _: Query<NoQuery>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
+    limits::count_more(&request, MORE_CALLS)?;
     player::find(&state, caller).await?;
     let forbidden = |detail: &str| Err(Problem::new(Code::Forbidden, detail));
     if path.0 == caller.player {

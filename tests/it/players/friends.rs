@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use mancala_server::{
     db::players::{
         self,
-        friends::{self, FRIENDS_MAX, REQUEST_LIFETIME, REQUESTS_MAX},
+        friends::{self, FRIENDS_MAX, RECEIVED_MAX, REQUEST_LIFETIME, REQUESTS_MAX},
     },
     domain::{Level, PlayerId},
 };
@@ -298,6 +298,23 @@ async fn a_player_has_a_bounded_number_of_friends_and_of_requests() {
 }
 
 #[actix_web::test]
+async fn a_bounded_number_of_requests_waits_for_a_player() {
+    let app = TestApp::start().await;
+    let (ana, bo, cy) = (app.guest("Ana").await, app.guest("Bo").await, app.guest("Cy").await);
+    let sql = "with others as (
+            insert into player (id, kind, name, created_at) select gen_random_uuid(), 'guest', 'x', now() from generate_series(1, $2)
+            returning id
+        ) insert into friendship (asker_id, asked_id, asked_at) select id, $1, now() from others";
+    let number = i32::try_from(RECEIVED_MAX - 1).expect("a small number");
+    sqlx::query(sql).bind(player(&ana).0).bind(number).execute(&app.db).await.expect("requests come");
+    asked(&app, &bo, &ana).await;
+    asked(&app, &cy, &ana).await;
+    assert_eq!(list(&app, &ana, "received").await[0], bo.id);
+    assert_eq!(list(&app, &ana, "declined").await, [cy.id.as_str()]);
+    assert_eq!(asked(&app, &ana, &cy).await, "friends");
+}
+
+#[actix_web::test]
 async fn a_block_ends_a_friendship_and_is_not_told() {
     let app = TestApp::start().await;
     let (ana, bo, cy, di) =
@@ -319,6 +336,9 @@ async fn a_block_ends_a_friendship_and_is_not_told() {
         assert_eq!(ask(&app, other, &ana.id).await.body, blocked.body);
         assert!(list(&app, other, "asked").await.contains(&ana.id));
     }
+    // Nor is the request among those that Ana has declined.
+    assert_eq!(all(&app, &ana).await, none());
+    assert_eq!(app.get("/v1/me/export", Some(&ana)).await.body["friends"], json!([]));
     assert_eq!(list(&app, &ana, "received").await, [] as [&str; 0]);
     assert_eq!(list(&app, &ana, "friends").await, [] as [&str; 0]);
     // After the block it is as if Ana had declined.
@@ -413,6 +433,10 @@ async fn an_account_takes_a_guests_friends_along() {
     block(&app, &ana, flo, Method::PUT).await;
     befriend(&app, &ana, gus).await;
     block(&app, gus, &guest, Method::PUT).await;
+    // A request that waits goes on to look so for the asker.
+    let hal = app.guest("Hal").await;
+    asked(&app, &hal, &guest).await;
+    block(&app, &ana, &hal, Method::PUT).await;
     for _ in 0..2 {
         let merged = app.post("/v1/me/merge", Some(&ana), &json!({"guest_token": guest.token})).await;
         assert_eq!(merged.status, 200, "{merged:?}");
@@ -421,6 +445,7 @@ async fn an_account_takes_a_guests_friends_along() {
         assert_eq!(all(&app, bo).await, [names(&["Ana"]), vec![], vec![], vec![]]);
         assert_eq!(all(&app, ed).await, [vec![], names(&["Ana"]), vec![], vec![]]);
         assert_eq!((all(&app, flo).await, all(&app, gus).await), (none(), none()));
+        assert_eq!(all(&app, &hal).await, [vec![], names(&["Ana"]), vec![], vec![]]);
     }
     let of_guest: i64 = sqlx::query_scalar("select count(*) from friendship where $1::uuid in (asker_id, asked_id)")
         .bind(&guest.id)

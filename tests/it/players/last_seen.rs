@@ -86,6 +86,12 @@ async fn a_player_can_hide_when_it_was_last_seen() {
         assert_eq!(seen(&app, &bo, Some(&ana)).await, "today");
     }
     app.patch("/v1/me", Some(&ana), &json!({"shows_last_seen": false})).await;
+    let account = app.account("Bea", PASSWORD).await;
+    let merged = app.post("/v1/me/merge", Some(&account), &json!({"guest_token": ana.token})).await;
+    assert_eq!(merged.status, 200, "{merged:?}");
+    assert_eq!(app.get("/v1/me", Some(&account)).await.body["shows_last_seen"], false);
+    assert_eq!(seen(&app, &account, Some(&bo)).await, Value::Null);
+    let ana = account;
     assert_eq!(count_rows(&app, "hidden_last_seen").await, 1);
     assert_eq!(app.delete_me(&ana).await.status, 204);
     assert_eq!(count_rows(&app, "hidden_last_seen").await, 0);

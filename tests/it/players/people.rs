@@ -210,6 +210,13 @@ async fn an_account_is_invited_by_its_name() {
     for opponent in [json!({"type": "player"}), json!({"type": "player", "name": "Bo Lee", "player_id": bo.id})] {
         invite(&ana, opponent).await.is_problem(422, "validation_failed");
     }
+    // With another fault the name is not looked up, so nothing tells whether there is an account.
+    for name in ["Bo Lee", "Zed"] {
+        let body = json!({"variant": "chess", "opponent": named(name)});
+        let refused = app.create_game(&ana, &body).await;
+        let errors = refused.body["errors"].as_array().expect("faults");
+        assert_eq!((errors.len(), &errors[0]["pointer"]), (1, &json!("/variant")), "{refused:?}");
+    }
     // A block is answered like a name that no account has.
     block(&app, &bo, &ana).await;
     for (caller, name) in [(&ana, "Bo Lee"), (&bo, "Ana")] {

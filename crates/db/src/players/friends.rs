@@ -17,6 +17,9 @@ pub const FRIENDS_MAX: u32 = 1000;
 /// How many requests of one player may wait. Several at once may exceed it by a few.
 pub const REQUESTS_MAX: u32 = 100;
 
+/// How many requests wait for one player. Further ones are kept away like declined ones, so that guests cannot fill a list without end.
+pub const RECEIVED_MAX: u32 = 200;
+
 /// How long a request waits, whether it is declined meanwhile or not. For so long none is asked again.
 pub const REQUEST_LIFETIME: Duration = Duration::days(30);
 
@@ -153,6 +156,9 @@ async fn ask_locked(
             exists (select from player_block where blocker_id = $1 and blocked_id = $2) as "blocks!",
             exists (select from player_block where blocker_id = $2 and blocked_id = $1) as "is_blocked!",
             (select count(*) from friendship where asker_id = $1 and accepted_at is null and not is_withdrawn) as "requests!",
+            (select count(*) from (
+                select from friendship where asked_id = $2 and accepted_at is null and declined_at is null limit $3
+            ) waiting) as "waiting!",
             (select count(*) from friendship where asker_id = $1 and accepted_at is not null)
                 + (select count(*) from friendship where asked_id = $1 and accepted_at is not null) as "friends!",
             (select count(*) from friendship where asker_id = $2 and accepted_at is not null)
@@ -160,6 +166,7 @@ async fn ask_locked(
         "#,
         player.0,
         other.0,
+        i64::from(RECEIVED_MAX),
     )
     .fetch_one(&mut *connection)
     .instrument(statement("select merged_guest player_block friendship"))
@@ -188,7 +195,8 @@ async fn ask_locked(
             if known.requests >= i64::from(REQUESTS_MAX) {
                 return Ok(Asking::TooManyRequests);
             }
-            insert(connection, player, other, now, known.is_blocked).await?;
+            let is_kept_away = known.is_blocked || known.waiting >= i64::from(RECEIVED_MAX);
+            insert(connection, player, other, now, is_kept_away).await?;
             stored(FriendStatus::Asked, now)
         }
     }
@@ -338,6 +346,7 @@ pub async fn list(
             union all
             select asker_id, declined_at from friendship
             where $2 = 'declined' and asked_id = $1 and accepted_at is null and declined_at is not null and not is_withdrawn
+                and (select true from player_block where blocker_id = $1 and blocked_id = asker_id) is null
             union all
             (select asker_id, asked_at from friendship
              where $2 = 'received' and asked_id = $1 and accepted_at is null and declined_at is null
@@ -364,12 +373,13 @@ pub async fn list(
 }
 
 /// The friends of a guest, and requests by it and to it, become an account's. The caller has locked both players, so that none is added meanwhile,
-/// and has handed over their blocks: between players with a block nothing is left but what was declined. Where both had something with one
+/// and has handed over their blocks: between players with a block no friendship is left, and requests are as good as declined. Where both had something with one
 /// player, a friendship stays, otherwise what is the account's.
 pub(crate) async fn hand_over(
     connection: &mut PgConnection,
     guest: PlayerId,
     account: PlayerId,
+    now: OffsetDateTime,
 ) -> Result<(), DbError> {
     // First: so an erasure of one of them has happened by now, or finds the account's row.
     sqlx::query_scalar!(
@@ -393,20 +403,26 @@ pub(crate) async fn hand_over(
             returning asker_id, asked_id, asked_at, accepted_at, declined_at, is_withdrawn
         )
         insert into friendship as kept (asker_id, asked_id, asked_at, accepted_at, declined_at, is_withdrawn)
-        select case asker_id when $1 then $2 else asker_id end, case asked_id when $1 then $2 else asked_id end,
-            asked_at, accepted_at, declined_at, is_withdrawn
+        select case asker_id when $1 then $2 else asker_id end, case asked_id when $1 then $2 else asked_id end, asked_at, accepted_at,
+            case when accepted_at is null and (block.is_own or block.is_others) then coalesce(declined_at, $3) else declined_at end,
+            is_withdrawn
         from moved
-        where $2 not in (asker_id, asked_id) and (declined_at is not null or not exists (
-            select from player_block
-            where blocker_id = $2 and blocked_id = case asker_id when $1 then asked_id else asker_id end
-                or blocked_id = $2 and blocker_id = case asker_id when $1 then asked_id else asker_id end
-        ))
+        cross join lateral (select case asker_id when $1 then asked_id else asker_id end as id) other
+        cross join lateral (
+            select exists (select from player_block where blocker_id = $2 and blocked_id = other.id) as is_own,
+                exists (select from player_block where blocker_id = other.id and blocked_id = $2) as is_others
+        ) block
+        -- A block ends a friendship, and withdraws a request by the player that blocks.
+        where $2 not in (asker_id, asked_id)
+            and not (accepted_at is not null and (block.is_own or block.is_others))
+            and not (declined_at is null and (asker_id = $1 and block.is_own or asked_id = $1 and block.is_others))
         on conflict (least(asker_id, asked_id), greatest(asker_id, asked_id)) do update
         set asked_at = excluded.asked_at, accepted_at = excluded.accepted_at, declined_at = null, is_withdrawn = false
         where kept.accepted_at is null and excluded.accepted_at is not null
         "#,
         guest.0,
         account.0,
+        now,
     )
     .execute(connection)
     .instrument(statement("delete insert friendship"))

@@ -1,7 +1,7 @@
 //! What a player lets others see.
 
 use mancala_domain::PlayerId;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use tracing::Instrument;
 
 use crate::connection::{DbError, statement};
@@ -35,4 +35,24 @@ pub async fn find(pool: &PgPool, player: PlayerId) -> Result<Settings, DbError> 
     );
     let row = row.fetch_one(pool).instrument(statement("select account hidden_last_seen")).await?;
     Ok(Settings { is_findable: row.is_findable, shows_last_seen: row.shows_last_seen })
+}
+
+/// A guest that hides when it was last seen hides it as the account.
+pub(crate) async fn hand_over(
+    connection: &mut PgConnection,
+    guest: PlayerId,
+    account: PlayerId,
+) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        with moved as (delete from hidden_last_seen where player_id = $1 returning player_id)
+        insert into hidden_last_seen (player_id) select $2 from moved on conflict do nothing
+        "#,
+        guest.0,
+        account.0,
+    )
+    .execute(connection)
+    .instrument(statement("delete insert hidden_last_seen"))
+    .await?;
+    Ok(())
 }
