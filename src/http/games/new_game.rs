@@ -364,13 +364,12 @@ impl CreateGame {
                 let detail = "other players cannot find a private game: choose `link`, or another visibility";
                 return Err(Problem::invalid("/opponent/type", detail));
             }
-            OpponentChoice::Open {} => Opponent::Open,
             OpponentChoice::Link {} => Opponent::Link { join_code: new_join_code() },
             OpponentChoice::Player { player_id: Some(player_id), .. } => {
                 Opponent::Player { player: invited(player_id)? }
             }
-            // The account with the name takes its place when all else is right.
-            OpponentChoice::Player { .. } => Opponent::Open,
+            // In the place of an account that is named: it is looked up when all else is right.
+            OpponentChoice::Open {} | OpponentChoice::Player { .. } => Opponent::Open,
             OpponentChoice::Oneself { .. } => Opponent::Oneself,
             OpponentChoice::Computer { level } => {
                 let level = Level::try_from(*level);

@@ -200,7 +200,7 @@ async fn friends_are_their_players_own() {
     let words = async |guest: &Guest| {
         let export = app.get("/v1/me/export", Some(guest)).await;
         let items = export.body["friends"].as_array().expect("friends").clone();
-        Vec::from_iter(items.iter().map(|item| format!("{} {}", item["player"]["name"], item["status"])))
+        items.iter().map(|item| format!("{} {}", item["player"]["name"], item["status"])).collect::<Vec<_>>()
     };
     assert_eq!(words(&bo).await, [r#""Ana" "friends""#, r#""Eve" "declined""#]);
     assert_eq!(words(&eve).await, [r#""Bo" "asked""#]);
@@ -440,7 +440,7 @@ async fn an_account_takes_a_guests_friends_along() {
     for _ in 0..2 {
         let merged = app.post("/v1/me/merge", Some(&ana), &json!({"guest_token": guest.token})).await;
         assert_eq!(merged.status, 200, "{merged:?}");
-        let names = |names: &[&str]| Vec::from_iter(names.iter().map(|name| (*name).to_owned()));
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         assert_eq!(all(&app, &ana).await, [names(&["Bo", "Cy"]), vec![], names(&["Di"]), names(&["Ed"])]);
         assert_eq!(all(&app, bo).await, [names(&["Ana"]), vec![], vec![], vec![]]);
         assert_eq!(all(&app, ed).await, [vec![], names(&["Ana"]), vec![], vec![]]);
