@@ -109,7 +109,7 @@ fn social(routes: &mut Routes<'_>) {
         .service(friends::create_friend)
         .service(friends::delete_friend)
         .service(friends::list_friends)
-        .service(people::find_players)
+        .service(people::list_players)
         .service(people::list_opponents);
 }
 

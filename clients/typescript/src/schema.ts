@@ -1118,7 +1118,7 @@ export interface paths {
          * @description Accounts whose names begin so and that want to be found (`PATCH /v1/me` with `is_findable`), in the order of their names, at most 20. Capitals and
          *     how an accent is written make no difference. The caller and players with a block between are left out.
          */
-        get: operations["find_players"];
+        get: operations["list_players"];
         put?: never;
         /**
          * Become a player
@@ -3813,7 +3813,20 @@ export interface components {
             url?: string;
         };
         /** @description The caller after a change. */
-        UpdatedMe: components["schemas"]["OwnProfile"] & {
+        UpdatedMe: {
+            counts: components["schemas"]["Counts"];
+            /** Format: uuid */
+            id: string;
+            /** @description Whether others find the account by the beginning of its name: `GET /v1/players?name_prefix=`. */
+            is_findable: boolean;
+            kind: components["schemas"]["PlayerKind"];
+            last_seen: components["schemas"]["LastSeen"] | null;
+            /** @example Ana */
+            name: string;
+            /** @description Whether friends see when the player was last seen. */
+            shows_last_seen: boolean;
+            /** @description When the player was created. */
+            since: components["schemas"]["Timestamp"];
             /** @description Present after a new password: new tokens, because the earlier ones are revoked. */
             tokens?: components["schemas"]["TokenSet"];
         };
@@ -12452,7 +12465,7 @@ export interface operations {
             };
         };
     };
-    find_players: {
+    list_players: {
         parameters: {
             query: {
                 /**

@@ -16,7 +16,7 @@ pub const ORDER: [&str; 81] = [
     "delete_sign_ins",
     "renew_recovery_code",
     "merge_guest",
-    "find_players",
+    "list_players",
     "list_opponents",
     "create_friend",
     "list_friends",

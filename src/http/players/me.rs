@@ -148,7 +148,8 @@ pub async fn update_me(
             }
             None => None,
         };
-        let updated = UpdatedMe { me: MeView::of(&state, &after).await?, tokens };
+        let MeView { profile, is_findable, shows_last_seen } = MeView::of(&state, &after).await?;
+        let updated = UpdatedMe { profile, is_findable, shows_last_seen, tokens };
         return Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(updated));
     }
     Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
@@ -266,7 +267,11 @@ impl MeView {
 #[derive(Serialize, ToSchema)]
 struct UpdatedMe {
     #[serde(flatten)]
-    me: MeView,
+    profile: ProfileView,
+    /// Whether others find the account by the beginning of its name: `GET /v1/players?name_prefix=`.
+    is_findable: bool,
+    /// Whether friends see when the player was last seen.
+    shows_last_seen: bool,
     /// Present after a new password: new tokens, because the earlier ones are revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

@@ -41,16 +41,16 @@ const MORE_CALLS: u32 = 4;
 /// how an accent is written make no difference. The caller and players with a block between are left out.
 #[utoipa::path(
     tag = "players",
-    operation_id = "find_players",
-    params(FindPlayers),
+    operation_id = "list_players",
+    params(ListPlayers),
     responses((status = 200, description = "The players", body = FoundPlayers)),
     security(("bearer" = []))
 )]
 #[get("/players")]
-pub async fn find_players(
+pub async fn list_players(
     state: Data<AppState>,
     caller: Caller,
-    query: Query<FindPlayers>,
+    query: Query<ListPlayers>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let prefix = PlayerName::for_sign_in(&query.0.name_prefix);
@@ -94,7 +94,7 @@ pub async fn list_opponents(
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct FindPlayers {
+pub struct ListPlayers {
     /// The beginning of their names.
     #[param(min_length = 2, max_length = 32, example = "an")]
     name_prefix: String,
