@@ -20,7 +20,7 @@ use super::{
     operation::{health, problems},
     page::{self, Page},
     paths,
-    players::{blocks, me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
+    players::{blocks, friends, me, merge, people, profiles, recovery, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{accept::prefers_page, conditional::IfNoneMatch, extract},
     study::{
@@ -67,9 +67,6 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(sign_ins::delete_sign_in)
                 .service(recovery::renew_recovery_code)
                 .service(merge::merge_guest)
-                .service(blocks::create_block)
-                .service(blocks::delete_block)
-                .service(blocks::list_blocks)
                 .service(personal_export::export_me)
                 .service(summary::get_summary)
                 .service(player_events::list_my_events)
@@ -92,6 +89,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .configure(notes)
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
+                .configure(social)
                 .configure(pictures)
                 .configure(webhooks)
                 .configure(apps),
@@ -105,6 +103,18 @@ fn routes(routes: &mut Routes<'_>) {
 
 fn notes(routes: &mut Routes<'_>) {
     routes.service(notes::list_notes).service(notes::write_note).service(notes::delete_note);
+}
+
+fn social(routes: &mut Routes<'_>) {
+    routes
+        .service(blocks::create_block)
+        .service(blocks::delete_block)
+        .service(blocks::list_blocks)
+        .service(friends::create_friend)
+        .service(friends::delete_friend)
+        .service(friends::list_friends)
+        .service(people::list_players)
+        .service(people::list_opponents);
 }
 
 fn pictures(routes: &mut Routes<'_>) {

@@ -849,7 +849,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the caller's name or password
+         * Change the caller's name, password or settings
          * @description With a password a guest becomes an account, and keeps all games. A new password revokes all access and refresh tokens, and the
          *     recovery code of an account; the answer contains new ones. Webhooks go on, unless `delete_webhooks` is true.
          */
@@ -937,13 +937,58 @@ export interface paths {
         };
         /**
          * Export everything stored about the caller
-         * @description Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations and blocked players (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
+         * @description Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players and friends (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
          *     all games with their histories. The password's hash and the secrets of webhooks are left out.
          */
         get: operations["export_me"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/friends": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's friends, or requests
+         * @description The last one first.
+         */
+        get: operations["list_friends"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/friends/{player_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Become friends
+         * @description Asks a player, or accepts if that player has asked. `status` says which: `asked` or `friends`. A repetition changes nothing. A request waits for
+         *     30 days; the caller is not told that it is declined.
+         */
+        put: operations["create_friend"];
+        post?: never;
+        /**
+         * End a friendship, or decline or withdraw a request
+         * @description The other player is not told. The request is idempotent: a retry is answered with 204.
+         */
+        delete: operations["delete_friend"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1013,6 +1058,27 @@ export interface paths {
          *     again is 200.
          */
         post: operations["merge_guest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/opponents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's recent opponents
+         * @description The people of the caller's newest games, active or finished, each once, that of the newest game first; at most 50. The computer and players with a
+         *     block between are left out.
+         */
+        get: operations["list_opponents"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1135,7 +1201,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Find players by name
+         * @description Accounts whose names begin so and that want to be found (`PATCH /v1/me` with `is_findable`), in the order of their names, at most 20. Capitals and
+         *     how an accent is written make no difference. The caller and players with a block between are left out.
+         */
+        get: operations["list_players"];
         put?: never;
         /**
          * Become a player
@@ -1158,7 +1229,7 @@ export interface paths {
         };
         /**
          * Get a player
-         * @description The public profile. An erased player is shown as a deleted one.
+         * @description The public profile. An erased player is shown as a deleted one. Friends see in `last_seen` when the player was there.
          */
         get: operations["get_player"];
         put?: never;
@@ -2323,6 +2394,8 @@ export interface components {
             app: components["schemas"]["AppMembership"] | null;
             /** @description The players that the player blocks, the last one first. */
             blocks: components["schemas"]["Block"][];
+            /** @description The player's friends, and the requests by the player and to it, those that it declined included. */
+            friends: components["schemas"]["Friend"][];
             /** @description All games in which the player sits, newest first. */
             games: components["schemas"]["ExportedGame"][];
             /** @description Keys of requests that can be retried. */
@@ -2336,7 +2409,7 @@ export interface components {
             network: string | null;
             /** @description All notes of the player, by the age of their games, oldest first. */
             notes: components["schemas"]["Note"][];
-            player: components["schemas"]["Profile"];
+            player: components["schemas"]["OwnProfile"];
             recovery_code_since: components["schemas"]["Timestamp"] | null;
             /** @description The player's sign-ins, newest first. */
             sign_ins: components["schemas"]["SignIn"][];
@@ -2390,6 +2463,25 @@ export interface components {
              */
             seq: number | null;
         };
+        /** @description Players that were found. */
+        FoundPlayers: {
+            items: components["schemas"]["Player"][];
+        };
+        /** @description A friend of the caller, or a player with a request between the two. */
+        Friend: {
+            player: components["schemas"]["Player"];
+            /** @description When they became friends, or when the request was made or declined. */
+            since: components["schemas"]["Timestamp"];
+            status: components["schemas"]["FriendStatus"];
+        };
+        /** @description A page of friends or requests. */
+        FriendPage: {
+            items: components["schemas"]["Friend"][];
+            /** @description The `cursor` of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
+        /** @description What another player is to the caller. Clients ignore values that they do not know. One of `friends`, `asked`, `received`, `declined`. */
+        FriendStatus: string;
         /** @description A position of another game that the caller may read. */
         FromGame: {
             /** Format: uuid */
@@ -2813,6 +2905,8 @@ export interface components {
         JwkSet: {
             keys: components["schemas"]["Jwk"][];
         };
+        /** @description When a player was last seen. Clients ignore values that they do not know. One of `today`, `this_week`, `earlier`. */
+        LastSeen: string;
         /** @description A move of a line. */
         LineMove: {
             board: components["schemas"]["Board"];
@@ -3105,7 +3199,7 @@ export interface components {
          *     | --- | --- | --- |
          *     | `open` |  | Anyone who can see the game. |
          *     | `link` |  | Any player with the join code. |
-         *     | `player` | `player_id` | Only this player, who may also decline. |
+         *     | `player` | maybe `name`, maybe `player_id` | Only this player, who may also decline: named by its id, or an account by its name. |
          *     | `self` | maybe `name` | None: one player plays both sides. |
          *     | `computer` | `level` | The server. Play begins at once. |
          */
@@ -3117,7 +3211,7 @@ export interface components {
              */
             level?: number;
             /**
-             * @description Of `self`: The name of the person at the other seat, who is no player.
+             * @description Of `player`, `self`. Of `player`: The whole name, as the account signs in with it. Of `self`: The name of the person at the other seat, who is no player.
              * @example Bo
              */
             name?: string;
@@ -3128,6 +3222,10 @@ export interface components {
             player_id?: string;
             /** @enum {string} */
             type: "open" | "link" | "player" | "self" | "computer";
+        };
+        /** @description Recent opponents. */
+        OpponentList: {
+            items: components["schemas"]["RecentOpponent"][];
         };
         /** @description The narrower bounds that a preset sets for an option. */
         OptionBounds: {
@@ -3187,6 +3285,22 @@ export interface components {
             reason: string | null;
             score: components["schemas"]["Score"];
             winner: components["schemas"]["Side"] | null;
+        };
+        /** @description The caller, with its settings. */
+        OwnProfile: {
+            counts: components["schemas"]["Counts"];
+            /** Format: uuid */
+            id: string;
+            /** @description Whether others find the account by the beginning of its name: `GET /v1/players?name_prefix=`. */
+            is_findable: boolean;
+            kind: components["schemas"]["PlayerKind"];
+            last_seen: components["schemas"]["LastSeen"] | null;
+            /** @example Ana */
+            name: string;
+            /** @description Whether friends see when the player was last seen. */
+            shows_last_seen: boolean;
+            /** @description When the player was created. */
+            since: components["schemas"]["Timestamp"];
         };
         /** @description A choice inside a turn: a lap has ended in a pit, whose seeds or whose catch may be sown on. */
         Pending: {
@@ -3546,6 +3660,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             kind: components["schemas"]["PlayerKind"];
+            last_seen: components["schemas"]["LastSeen"] | null;
             /** @example Ana */
             name: string;
             /** @description When the player was created. */
@@ -3567,6 +3682,15 @@ export interface components {
              * @example 0.3.0
              */
             version: string;
+        };
+        /** @description A recent opponent. */
+        RecentOpponent: {
+            /**
+             * Format: uuid
+             * @description The newest game of the two.
+             */
+            game_id: string;
+            player: components["schemas"]["Player"];
         };
         /** @description A recovery code, which is shown once. */
         RecoveryCode: {
@@ -3800,6 +3924,8 @@ export interface components {
              * @default false
              */
             delete_webhooks?: boolean;
+            /** @description Of an account: whether others find it by the beginning of its name. */
+            is_findable?: boolean | null;
             /**
              * @description What others see.
              * @example Ana
@@ -3810,6 +3936,8 @@ export interface components {
              * @description Turns a guest into an account.
              */
             password?: string | null;
+            /** @description Whether friends see when the caller was last seen. */
+            shows_last_seen?: boolean | null;
         };
         /** @description The changes of a webhook. */
         UpdateWebhook: {
@@ -3828,9 +3956,14 @@ export interface components {
             counts: components["schemas"]["Counts"];
             /** Format: uuid */
             id: string;
+            /** @description Whether others find the account by the beginning of its name: `GET /v1/players?name_prefix=`. */
+            is_findable: boolean;
             kind: components["schemas"]["PlayerKind"];
+            last_seen: components["schemas"]["LastSeen"] | null;
             /** @example Ana */
             name: string;
+            /** @description Whether friends see when the player was last seen. */
+            shows_last_seen: boolean;
             /** @description When the player was created. */
             since: components["schemas"]["Timestamp"];
             /** @description Present after a new password: new tokens, because the earlier ones are revoked. */
@@ -10778,7 +10911,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Profile"];
+                    "application/json": components["schemas"]["OwnProfile"];
                 };
             };
             /** @description `unauthenticated`, `invalid_token` */
@@ -11687,6 +11820,349 @@ export interface operations {
             };
         };
     };
+    list_friends: {
+        parameters: {
+            query?: {
+                /** @description Friends, or requests: those that the caller has `asked`, has `received`, or has `declined` in the last 30 days. */
+                status?: "friends" | "asked" | "received" | "declined";
+                /** @description How many at most. */
+                limit?: number;
+                /** @description Where to go on: `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of players */
+            200: {
+                headers: {
+                    /** @description The address of the next page, if there is one */
+                    Link?: string;
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FriendPage"];
+                };
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_friend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The player's id */
+                player_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The two are friends, or the request waits */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Friend"];
+                };
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: the caller itself, neither a guest nor an account, a player that the caller blocks, or too many friends or requests */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_friend: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The player's id */
+                player_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The two are no friends, and no request waits */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: no id */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_imports: {
         parameters: {
             query?: {
@@ -12119,6 +12595,104 @@ export interface operations {
             };
             /** @description `unsupported_media_type` */
             415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_opponents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The opponents */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpponentList"];
+                };
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -12797,6 +13371,110 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_players: {
+        parameters: {
+            query: {
+                /**
+                 * @description The beginning of their names.
+                 * @example an
+                 */
+                name_prefix: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The players */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundPlayers"];
+                };
             };
             /** @description `unauthenticated`, `invalid_token` */
             401: {

@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 82] = [
+pub const ORDER: [&str; 87] = [
     // players
     "create_player",
     "create_token",
@@ -16,6 +16,11 @@ pub const ORDER: [&str; 82] = [
     "delete_sign_ins",
     "renew_recovery_code",
     "merge_guest",
+    "list_players",
+    "list_opponents",
+    "create_friend",
+    "list_friends",
+    "delete_friend",
     "create_block",
     "list_blocks",
     "delete_block",

@@ -1,12 +1,12 @@
 //! New games: they are stored together with the answer. What a request chooses says `new_game`.
 
-use actix_web::{HttpResponse, post, web::Data};
+use actix_web::{HttpRequest, HttpResponse, post, web::Data};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{
     change::{ATTEMPTS_MAX, change, execute, pause_before},
-    new_game::{CreateGame, new_join_code},
+    new_game::{CreateGame, find_invited, new_join_code},
 };
 use crate::{
     clock::now,
@@ -22,6 +22,7 @@ use crate::{
     },
     http::{
         answer::{code::Code, faults::Faults, problem::Problem},
+        layers::limits,
         request::{
             conditional::IfMatch,
             extract::{Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
@@ -38,6 +39,9 @@ const COMPUTER_GAMES_MAX: u32 = 50;
 
 /// The same of a guest: each of them may wait for the computer, and guests are free.
 const GUEST_COMPUTER_GAMES_MAX: u32 = 3;
+
+/// How many calls an invitation by name costs besides the first, as a search for players does.
+const MORE_CALLS_BY_NAME: u32 = 4;
 
 /// Create a game
 ///
@@ -77,6 +81,7 @@ pub async fn create_game(
     key: IdempotencyKey,
     _: Query<NoQuery>,
     body: Body<CreateGame>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let keyed = KeyedRequest::of(key, caller, "/v1/games", &body.0);
     if let Some(keyed) = &keyed
@@ -88,13 +93,18 @@ pub async fn create_game(
     let hotseat_name = faults.take(body.0.hotseat_name(&state.reserved_names))?.flatten();
     let base = body.0.base(&state, caller, &mut faults).await?;
     faults.take(body.0.check_invited(&state, caller.player).await)?;
-    let terms = body.0.terms(base, faults)?;
+    let invited = body.0.invited_name();
+    let mut terms = body.0.terms(base, faults)?;
     let creator = player::find(&state, caller).await?.player;
     if games::count_running(&state.db, caller.player).await? >= RUNNING_GAMES_MAX {
         return Err(Problem::from(&Refusal::TooManyGames));
     }
     if matches!(terms.opponent, Opponent::Computer { .. }) {
         check_computer_games(&state, &creator).await?;
+    }
+    if let Some(name) = invited {
+        limits::count_more(&request, MORE_CALLS_BY_NAME)?;
+        terms.opponent = find_invited(&state, caller.player, &name).await?;
     }
     let id = GameId(Uuid::now_v7()).in_slot(terms.slot(caller.player));
     let (game, created) = Game::create(id, terms, caller.player, state.open_for, now());

@@ -28,6 +28,9 @@ use crate::{
 /// Random bytes of a join code: 144 bits, 24 characters.
 const JOIN_CODE_BYTES: usize = 18;
 
+/// Why a player is not invited: none that is, or a block.
+const NOT_INVITED: &str = "no such player can be invited";
+
 /// The settings of a new game.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -114,10 +117,15 @@ enum OpponentChoice {
     Open {},
     /// Any player with the join code.
     Link {},
-    /// Only this player, who may also decline.
+    /// Only this player, who may also decline: named by its id, or an account by its name.
     Player {
-        #[schema(value_type = Uuid)]
-        player_id: String,
+        #[serde(default, deserialize_with = "extract::some_text", skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false, value_type = Option<Uuid>)]
+        player_id: Option<String>,
+        /// The whole name, as the account signs in with it.
+        #[serde(default, deserialize_with = "extract::some_text", skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false, min_length = 1, max_length = 32, example = "Bo")]
+        name: Option<String>,
     },
     /// None: one player plays both sides.
     #[serde(rename = "self")]
@@ -311,19 +319,25 @@ impl CreateGame {
         Ok((game.terms().options, Some(Start { position: position.afresh(), from: Some((id, from.ply)) })))
     }
 
-    /// Checks that the invited player exists, is not the creator, and that there is no block between the two. A block is answered like a
-    /// player that cannot play, so that the answer does not say that there is one.
+    /// Checks that the invited player exists, is not the creator, and that there is no block between the two. One that is given by its name is
+    /// looked up last: [`Self::invited_name`].
     pub(super) async fn check_invited(&self, state: &AppState, creator: PlayerId) -> Result<(), Problem> {
-        let Some(OpponentChoice::Player { player_id }) = &self.opponent else { return Ok(()) };
-        let player = invited(player_id)?;
-        if player == creator {
-            let detail = "a player cannot invite themselves: choose `self` to play both sides";
-            return Err(Problem::invalid("/opponent/player_id", detail));
+        let Some(OpponentChoice::Player { player_id, name }) = &self.opponent else { return Ok(()) };
+        let at = "/opponent/player_id";
+        match (player_id, name) {
+            (Some(id), None) => check_invited(state, creator, invited(id)?, at).await,
+            (None, Some(_)) => Ok(()),
+            (None, None) => Err(Problem::invalid_as("required", at, "`player_id` or `name` says who is invited")),
+            (Some(_), Some(_)) => Err(Problem::invalid("/opponent/name", "`player_id` says already who is invited")),
         }
-        let found = players::find(&state.db, player).await?.map(|own| own.player);
-        let is_open = found.is_some_and(|player| player.kind.is_person())
-            && !players::blocks::is_between(&state.db, creator, player).await?;
-        is_open.then_some(()).ok_or_else(|| Problem::invalid("/opponent/player_id", "no such player can be invited"))
+    }
+
+    /// The name of the invited player, if it is given by its name.
+    pub(super) fn invited_name(&self) -> Option<String> {
+        match &self.opponent {
+            Some(OpponentChoice::Player { name, .. }) => name.clone(),
+            _ => None,
+        }
     }
 
     /// The name of the person at the second seat of a game against oneself. The rules are those of players' names.
@@ -350,9 +364,12 @@ impl CreateGame {
                 let detail = "other players cannot find a private game: choose `link`, or another visibility";
                 return Err(Problem::invalid("/opponent/type", detail));
             }
-            OpponentChoice::Open {} => Opponent::Open,
             OpponentChoice::Link {} => Opponent::Link { join_code: new_join_code() },
-            OpponentChoice::Player { player_id } => Opponent::Player { player: invited(player_id)? },
+            OpponentChoice::Player { player_id: Some(player_id), .. } => {
+                Opponent::Player { player: invited(player_id)? }
+            }
+            // In the place of an account that is named: it is looked up when all else is right.
+            OpponentChoice::Open {} | OpponentChoice::Player { .. } => Opponent::Open,
             OpponentChoice::Oneself { .. } => Opponent::Oneself,
             OpponentChoice::Computer { level } => {
                 let level = Level::try_from(*level);
@@ -401,4 +418,27 @@ fn invited(player_id: &str) -> Result<PlayerId, Problem> {
 /// A join code by chance.
 pub(super) fn new_join_code() -> String {
     BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; JOIN_CODE_BYTES]>())
+}
+
+/// The account with this name, as it may be invited. Only a request without another fault may look it up, so that each costs its calls and a game.
+pub(super) async fn find_invited(state: &AppState, creator: PlayerId, name: &str) -> Result<Opponent, Problem> {
+    let at = "/opponent/name";
+    let found = match PlayerName::for_sign_in(name) {
+        Some(name) => players::people::find_by_name(&state.db, &name).await?,
+        None => None,
+    };
+    let player = found.ok_or_else(|| Problem::invalid(at, NOT_INVITED))?;
+    check_invited(state, creator, player, at).await?;
+    Ok(Opponent::Player { player })
+}
+
+/// A block is answered like a player that cannot play, so that the answer does not say that there is one.
+async fn check_invited(state: &AppState, creator: PlayerId, player: PlayerId, at: &'static str) -> Result<(), Problem> {
+    if player == creator {
+        return Err(Problem::invalid(at, "a player cannot invite themselves: choose `self` to play both sides"));
+    }
+    let found = players::find(&state.db, player).await?.map(|own| own.player);
+    let is_open = found.is_some_and(|player| player.kind.is_person())
+        && !players::blocks::is_between(&state.db, creator, player).await?;
+    is_open.then_some(()).ok_or_else(|| Problem::invalid(at, NOT_INVITED))
 }

@@ -18,10 +18,12 @@ use crate::{
 };
 
 /// The schemas that are such words.
-const WORD_SCHEMAS: [&str; 9] = [
+const WORD_SCHEMAS: [&str; 11] = [
     "AnalysisProgress",
     "ClockType",
     "Code",
+    "FriendStatus",
+    "LastSeen",
     "MoveClass",
     "OptionType",
     "PlayerKind",

@@ -15,7 +15,10 @@ use crate::{
     clock::now,
     db::{
         games, merging,
-        players::{self, Named, OwnPlayer, WebhookChoice},
+        players::{
+            self, Named, OwnPlayer, WebhookChoice,
+            settings::{self, NewSettings, Settings},
+        },
         records,
     },
     domain::{Action, Command, Player, PlayerId, PlayerKind},
@@ -52,19 +55,16 @@ const IMPORT_BATCHES_MAX: u32 = 20;
 #[utoipa::path(
     tag = "players",
     operation_id = "get_me",
-    responses((status = 200, description = "The caller", body = ProfileView)),
+    responses((status = 200, description = "The caller", body = MeView)),
     security(("bearer" = []))
 )]
 #[get("/me")]
 pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
     let own = find(&state, caller).await?;
-    Ok(HttpResponse::Ok()
-        .insert_header(NOT_KEPT)
-        .insert_header(VARIES)
-        .json(ProfileView::of(&state, &own.player).await?))
+    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(MeView::of(&state, &own.player).await?))
 }
 
-/// Change the caller's name or password
+/// Change the caller's name, password or settings
 ///
 /// With a password a guest becomes an account, and keeps all games. A new password revokes all access and refresh tokens, and the
 /// recovery code of an account; the answer contains new ones. Webhooks go on, unless `delete_webhooks` is true.
@@ -74,6 +74,7 @@ pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) ->
     request_body(content = UpdateMe, examples(
         ("a new name" = (value = json!({"name": "Ana Maria"}))),
         ("a new password, and no webhook any more" = (value = json!({"password": "battery staple", "delete_webhooks": true}))),
+        ("others find the caller" = (value = json!({"is_findable": true}))),
         ("a guest becomes an account" = (value = json!({"name": "Bea", "password": "correct horse"}))),
     )),
     responses(
@@ -91,7 +92,7 @@ pub async fn update_me(
     body: Body<UpdateMe>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let UpdateMe { name, password, delete_webhooks } = body.0;
+    let UpdateMe { name, password, delete_webhooks, is_findable, shows_last_seen } = body.0;
     let mut faults = Faults::default();
     if delete_webhooks && password.is_none() {
         faults.add(Problem::invalid("/delete_webhooks", "is only possible together with a new password"))?;
@@ -108,6 +109,10 @@ pub async fn update_me(
     if let Some(named) = named.filter(|_| own.kind == PlayerKind::Guest && password.is_some()) {
         faults.take(refuse_reserved(named, &state.reserved_names))?;
     }
+    if is_findable == Some(true) && own.kind == PlayerKind::Guest && password.is_none() {
+        faults.add(Problem::invalid("/is_findable", "only an account is found by its name"))?;
+    }
+    let settings = NewSettings { is_findable, shows_last_seen };
     let password = faults.take(password.map(|password| choose_password(&password, named)).transpose())?;
     let (name, password) = faults.unless_any(name.zip(password))?;
     let hash = match password {
@@ -120,7 +125,7 @@ pub async fn update_me(
         let kind = if hash.is_some() { PlayerKind::Account } else { before.player.kind };
         let name = name.clone().unwrap_or_else(|| before.player.name.clone());
         let after = Player { kind, name, ..before.player.clone() };
-        match players::update(&state.db, &before, &after, hash.as_deref(), webhooks, now()).await? {
+        match players::update(&state.db, &before, &after, hash.as_deref(), settings, webhooks, now()).await? {
             Named::Changed => continue,
             Named::Taken => return Err(name_taken()),
             Named::Stored => {}
@@ -147,7 +152,8 @@ pub async fn update_me(
             }
             None => None,
         };
-        let updated = UpdatedMe { profile: ProfileView::of(&state, &after).await?, tokens };
+        let MeView { profile, is_findable, shows_last_seen } = MeView::of(&state, &after).await?;
+        let updated = UpdatedMe { profile, is_findable, shows_last_seen, tokens };
         return Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(updated));
     }
     Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
@@ -241,6 +247,30 @@ pub struct UpdateMe {
     #[serde(default)]
     #[schema(default = false)]
     delete_webhooks: bool,
+    /// Of an account: whether others find it by the beginning of its name.
+    is_findable: Option<bool>,
+    /// Whether friends see when the caller was last seen.
+    shows_last_seen: Option<bool>,
+}
+
+/// The caller, with its settings.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OwnProfile)]
+pub(crate) struct MeView {
+    #[serde(flatten)]
+    profile: ProfileView,
+    /// Whether others find the account by the beginning of its name: `GET /v1/players?name_prefix=`.
+    is_findable: bool,
+    /// Whether friends see when the player was last seen.
+    shows_last_seen: bool,
+}
+
+impl MeView {
+    pub(crate) async fn of(state: &AppState, player: &Player) -> Result<Self, Problem> {
+        let settings = settings::find(&state.db, player.id).await?;
+        let Settings { is_findable, shows_last_seen } = settings;
+        Ok(Self { profile: ProfileView::of(state, player).await?, is_findable, shows_last_seen })
+    }
 }
 
 /// The caller after a change.
@@ -248,6 +278,10 @@ pub struct UpdateMe {
 struct UpdatedMe {
     #[serde(flatten)]
     profile: ProfileView,
+    /// Whether others find the account by the beginning of its name: `GET /v1/players?name_prefix=`.
+    is_findable: bool,
+    /// Whether friends see when the player was last seen.
+    shows_last_seen: bool,
     /// Present after a new password: new tokens, because the earlier ones are revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

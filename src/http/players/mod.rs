@@ -1,8 +1,10 @@
 //! Players: profiles, accounts, tokens, and statistics.
 
 pub(crate) mod blocks;
+pub(crate) mod friends;
 pub(crate) mod me;
 pub(crate) mod merge;
+pub(crate) mod people;
 pub(crate) mod profiles;
 pub(crate) mod recovery;
 pub(crate) mod sign_ins;

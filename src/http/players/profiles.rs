@@ -7,6 +7,7 @@ use std::{
 
 use actix_web::{FromRequest, HttpRequest, HttpResponse, dev::Payload, get, http::header, post, web::Data};
 use serde::{Deserialize, Serialize};
+use time::{Duration, OffsetDateTime};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -17,7 +18,7 @@ use super::{
 use crate::{
     clock::now,
     db::players::{
-        self, Counts,
+        self, Counts, people,
         player_keys::{self, PlayerKey},
     },
     domain::{Password, Player, PlayerId, PlayerKind, PlayerName},
@@ -30,6 +31,7 @@ use crate::{
         },
         layers::{client_address::client_address, limits::network_of},
         request::{
+            auth::Reader,
             extract::{NoQuery, OptionalBody, Query},
             idempotency::{IdempotencyKey, REPLAYED},
             names::parse_name,
@@ -123,7 +125,7 @@ async fn replay(state: &AppState, key: Option<&PlayerKey>) -> Result<Option<Http
 
 /// Get a player
 ///
-/// The public profile. An erased player is shown as a deleted one.
+/// The public profile. An erased player is shown as a deleted one. Friends see in `last_seen` when the player was there.
 #[utoipa::path(
     tag = "players",
     operation_id = "get_player",
@@ -135,9 +137,18 @@ async fn replay(state: &AppState, key: Option<&PlayerKey>) -> Result<Option<Http
     security((), ("bearer" = []))
 )]
 #[get("/players/{player_id}")]
-pub async fn get_player(state: Data<AppState>, path: PlayerPath, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+pub async fn get_player(
+    state: Data<AppState>,
+    path: PlayerPath,
+    reader: Reader,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
     let found = state.reads.run(|db| async move { players::find(&db, path.0).await }).await?.ok_or_else(no_player)?;
-    let profile = ProfileView::of(&state, &found.player).await?;
+    let mut profile = ProfileView::of(&state, &found.player).await?;
+    if let Some(reader) = reader.0.filter(|reader| *reader != path.0) {
+        let seen = state.reads.run(|db| async move { people::last_seen(&db, path.0, reader).await }).await?;
+        profile.last_seen = seen.map(|at| LastSeenWord::of(at, now()));
+    }
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(profile))
 }
 
@@ -192,6 +203,33 @@ pub struct ProfileView {
     /// When the player was created.
     since: Timestamp,
     counts: CountsView,
+    /// When the player was last seen, for friends of the player who ask for this profile; otherwise null, or if the player hides it.
+    #[schema(required = true)]
+    last_seen: Option<LastSeenWord>,
+}
+
+/// When a player was last seen. Clients ignore values that they do not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = LastSeen)]
+pub(crate) enum LastSeenWord {
+    /// Within 24 hours.
+    Today,
+    /// Within seven days.
+    ThisWeek,
+    Earlier,
+}
+
+impl LastSeenWord {
+    fn of(at: OffsetDateTime, now: OffsetDateTime) -> Self {
+        if at > now - Duration::days(1) {
+            Self::Today
+        } else if at > now - Duration::days(7) {
+            Self::ThisWeek
+        } else {
+            Self::Earlier
+        }
+    }
 }
 
 /// Games against others, by outcome. Games against oneself do not count.
@@ -216,6 +254,7 @@ impl ProfileView {
             kind: player.kind.into(),
             since: Timestamp(player.created_at),
             counts: CountsView { active, finished: won + lost + drawn, won, lost, drawn },
+            last_seen: None,
         })
     }
 }

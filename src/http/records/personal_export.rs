@@ -22,7 +22,11 @@ use crate::{
         games::{self, SeatedGame},
         idempotency,
         lists::invitations::{self, Direction},
-        players::{self, Network, blocks, recovery, refresh_tokens},
+        players::{
+            self, Network, blocks,
+            friends::{self, FriendStatus},
+            recovery, refresh_tokens,
+        },
         study::{analyses, notes},
         webhooks,
     },
@@ -30,7 +34,7 @@ use crate::{
     http::{
         answer::problem::Problem,
         layers::limits::HeavyBudget,
-        players::{blocks::BlockView, profiles::ProfileView},
+        players::{blocks::BlockView, friends::FriendView, me::MeView},
         request::{
             extract::{NoQuery, Query},
             player,
@@ -53,12 +57,12 @@ const PAGE_GAMES_MAX: u32 = 20;
 /// Notes of a page: a MiB and a half at most.
 const PAGE_NOTES_MAX: u32 = 100;
 
-/// The maximum number of sign-ins, keys, invitations and blocks, of which the newest are shown.
+/// The maximum number of sign-ins, keys, invitations, blocks and friends, of which the newest are shown.
 const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations and blocked players (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
+/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players and friends (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
 /// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
@@ -80,7 +84,7 @@ pub async fn export_me(
     let invitations = invitations::list(&state.db, caller.player, Direction::Received, None, LISTED_MAX).await?;
     let invitations = invitations.load(&state.db).await?;
     let export = Export {
-        player: ProfileView::of(&state, &own.player).await?,
+        player: MeView::of(&state, &own.player).await?,
         sign_ins: sign_ins
             .into_iter()
             .map(|sign_in| SignInView { id: sign_in.family, expires_at: Timestamp(sign_in.expires_at) })
@@ -99,6 +103,7 @@ pub async fn export_me(
         app: apps::players::find_membership(&state.db, caller.player)
             .await?
             .map(|of| MembershipView { name: of.app, external_id: of.external_id.to_string() }),
+        friends: friends(&state.db, caller.player).await?,
         notes: vec![],
         games: vec![],
     };
@@ -106,6 +111,15 @@ pub async fn export_me(
         .insert_header(ContentType::json())
         .insert_header((header::CACHE_CONTROL, "no-store"))
         .streaming(stream_export(&export, state, caller.player, budget)))
+}
+
+/// Friends, and requests of all kinds.
+async fn friends(db: &PgPool, player: PlayerId) -> Result<Vec<FriendView>, DbError> {
+    let mut found = vec![];
+    for status in FriendStatus::ALL {
+        found.extend(friends::list(db, player, status, None, LISTED_MAX).await?.iter().map(FriendView::of));
+    }
+    Ok(found)
 }
 
 /// How far an export is sent.
@@ -198,7 +212,7 @@ fn log_failure(error: impl Display) -> io::Error {
 /// Everything that is stored about a player.
 #[derive(Serialize, ToSchema)]
 struct Export {
-    player: ProfileView,
+    player: MeView,
     /// The player's sign-ins, newest first.
     sign_ins: Vec<SignInView>,
     /// When the recovery code was given, which is stored as a hash.
@@ -220,6 +234,8 @@ struct Export {
     /// The app of the player; null for a player of no app.
     #[schema(required = true)]
     app: Option<MembershipView>,
+    /// The player's friends, and the requests by the player and to it, those that it declined included.
+    friends: Vec<FriendView>,
     /// All notes of the player, by the age of their games, oldest first.
     notes: Vec<NoteView>,
     /// All games in which the player sits, newest first.

@@ -225,7 +225,11 @@ async fn a_profile_shows_what_is_public() {
     let profile = app.get(&format!("/v1/players/{}", ana.id), None).await;
     assert_eq!(profile.status, 200);
     insta::assert_json_snapshot!(profile.body, { ".id" => "[id]", ".since" => "[since]" });
-    assert_eq!(app.get("/v1/me", Some(&ana)).await.body, profile.body);
+    // The player itself sees its settings, too.
+    let mut own = app.get("/v1/me", Some(&ana)).await.body;
+    let settings = own.as_object_mut().expect("an object");
+    let settings = ["is_findable", "shows_last_seen"].map(|name| settings.remove(name));
+    assert_eq!((own, settings), (profile.body, [Some(json!(false)), Some(json!(true))]));
     app.get("/v1/me", None).await.is_problem(401, "unauthenticated");
     app.get("/v1/me", Some(&app.stranger())).await.is_problem(401, "invalid_token");
     for unknown in ["x", "0199aaaa-0000-7000-8000-000000000000"] {

@@ -289,8 +289,9 @@ async fn an_invitation_that_is_joined_while_it_is_ended_is_played() {
         until_lock_wait(&app).await;
         let releasing = async {
             while count_rows(&app, "player_block").await == 0 {}
-            // Time for its append to come behind that of the join. With too little, the test would only find less.
-            tokio::time::sleep(Duration::from_millis(200)).await;
+            // Time for its append to come behind that of the join. With too little, the test would only find less; with too much, the join gives
+            // up its wait for the lock.
+            tokio::time::sleep(Duration::from_millis(100)).await;
             held.rollback().await.expect("the lock goes");
         };
         join(block(&app, &ana, &bo), releasing).await

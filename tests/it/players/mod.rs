@@ -1,14 +1,17 @@
-//! Guests, accounts, their tokens, figures and blocks, and what stays of an erased player.
+//! Guests, accounts, their tokens, figures, blocks and friends, how they are found, and what stays of an erased player.
 
 pub mod accounts;
 pub mod blocked_games;
 pub mod blocked_operations;
 pub mod blocks;
 pub mod erasure;
+pub mod friends;
 pub mod guests;
+pub mod last_seen;
 pub mod merge;
 pub mod names;
 pub mod networks;
+pub mod people;
 pub mod recovery;
 pub mod refresh;
 pub mod revocation;

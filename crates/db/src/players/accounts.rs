@@ -11,6 +11,7 @@ use super::{
     player_keys::{self, PlayerKey},
     refresh_tokens::{Hash, SignIn},
     rows::{OwnPlayer, OwnPlayerRow},
+    settings::NewSettings,
 };
 use crate::connection::{DbError, statement};
 
@@ -138,12 +139,13 @@ pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(Ow
 }
 
 /// Stores a player's new name, and a new password if there is one, which voids all earlier sign-ins, and the recovery code of
-/// an account, and ends what a guest shares with its network. `before` is the player as it was read, for optimistic locking.
+/// an account, and ends what a guest shares with its network; and new settings. `before` is the player as it was read, for optimistic locking.
 pub async fn update(
     pool: &PgPool,
     before: &OwnPlayer,
     after: &Player,
     password_hash: Option<&str>,
+    settings: NewSettings,
     webhooks: WebhookChoice,
     now: OffsetDateTime,
 ) -> Result<Named, DbError> {
@@ -160,13 +162,14 @@ pub async fn update(
             where id = $1 and kind = $2 and name = $3 and credentials_version = $4
             returning id
         ), account as (
-            insert into account (player_id, name_key, password_hash, claims_of)
+            insert into account (player_id, name_key, password_hash, claims_of, is_findable)
             select id, $7, coalesce($8, (select password_hash from account where player_id = $1)),
-                case when $9::text[] is not null then $7 end
+                case when $9::text[] is not null then $7 end, coalesce($10, false)
             from changed where $5 = 'account'
             on conflict (player_id) do update
             set name_key = excluded.name_key, password_hash = excluded.password_hash,
-                claims_of = coalesce(excluded.claims_of, account.claims_of)
+                claims_of = coalesce(excluded.claims_of, account.claims_of),
+                is_findable = coalesce($10, account.is_findable)
             returning player_id
         ), given_up as (
             delete from name_claim using account
@@ -188,6 +191,10 @@ pub async fn update(
         ), turns as (
             update computer_turn set round_key = player_id from changed
             where $8::text is not null and player_id = changed.id
+        ), hidden as (
+            insert into hidden_last_seen (player_id) select id from changed where not $11::boolean on conflict do nothing
+        ), shown as (
+            delete from hidden_last_seen using changed where $11 and player_id = changed.id
         ), endpoints as (
             update webhook set network = null from changed where $8::text is not null and player_id = changed.id
         )
@@ -202,6 +209,8 @@ pub async fn update(
         after.name.key(),
         password_hash,
         forms.as_deref() as Option<&[String]>,
+        settings.is_findable,
+        settings.shows_last_seen,
     )
     .fetch_optional(&mut *transaction)
     .instrument(statement("update player"))

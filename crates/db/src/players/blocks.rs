@@ -6,7 +6,7 @@ use time::{OffsetDateTime, macros::datetime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::rows::PlayerRow;
+use super::{friends, rows::PlayerRow};
 use crate::connection::{DbError, statement};
 
 /// How many players one player may block: more than anyone meets by name. Several new blocks at once may exceed it by a few.
@@ -39,13 +39,15 @@ pub enum Blocking {
     NoPerson,
 }
 
-/// Stores a block. Idempotent: one that is stored stays as it is.
+/// Stores a block. Idempotent: one that is stored stays as it is. A trigger ends what friendship there is.
 pub async fn insert(
     pool: &PgPool,
     blocker: PlayerId,
     blocked: PlayerId,
     now: OffsetDateTime,
 ) -> Result<Blocking, DbError> {
+    let mut transaction = pool.begin().await?;
+    friends::lock(&mut transaction, blocker, blocked).await?;
     // Both rows are locked, so that an erasure of either has happened by now, or finds the block.
     let row = sqlx::query!(
         r#"
@@ -72,9 +74,10 @@ pub async fn insert(
         now,
         i64::from(BLOCKS_MAX),
     )
-    .fetch_one(pool)
+    .fetch_one(&mut *transaction)
     .instrument(statement("insert player_block"))
     .await?;
+    transaction.commit().await?;
     Ok(match row {
         row if row.stored => Blocking::Stored,
         row if !row.blocker => Blocking::NoBlocker,

@@ -1,17 +1,20 @@
-//! Players, their accounts, sign-ins and blocks, and counts of their games.
+//! Players, their accounts, sign-ins, blocks, friends and settings, and counts of their games.
 
 mod accounts;
 pub mod blocks;
 mod counts;
 mod erasure;
+pub mod friends;
 mod guests;
 pub mod name_claims;
 mod networks;
+pub mod people;
 pub mod player_keys;
 pub mod recovery;
 pub mod refresh_tokens;
 pub mod revocations;
 mod rows;
+pub mod settings;
 pub mod stats;
 pub mod summary;
 

@@ -1,0 +1,243 @@
+//! The caller's friends, and requests to become friends: listed, asked, answered and ended.
+
+use actix_web::{HttpRequest, HttpResponse, delete, get, put, web::Data};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::profiles::{PlayerPath, no_player};
+use crate::{
+    clock::now,
+    db::players::friends::{self, Asking, FRIENDS_MAX, Friend, FriendStatus, REQUESTS_MAX},
+    domain::PlayerId,
+    http::{
+        answer::{
+            code::Code,
+            headers::{NOT_KEPT, VARIES},
+            page::{next_link, page_size},
+            problem::Problem,
+        },
+        layers::limits,
+        request::{
+            extract::{NoQuery, Query},
+            player,
+        },
+        state::{AppState, tokens::Caller},
+        view::wire::{PlayerView, Timestamp},
+    },
+};
+
+/// How many calls a request costs besides the first: it reaches another player.
+const MORE_CALLS: u32 = 4;
+
+/// Become friends
+///
+/// Asks a player, or accepts if that player has asked. `status` says which: `asked` or `friends`. A repetition changes nothing. A request waits for
+/// 30 days; the caller is not told that it is declined.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "create_friend",
+    params(("player_id" = Uuid, Path, description = "The player's id")),
+    responses(
+        (status = 200, description = "The two are friends, or the request waits", body = FriendView),
+        (status = 403, description = "`forbidden`: the caller itself, neither a guest nor an account, a player that the caller blocks, or too \
+            many friends or requests"),
+        (status = 404, description = "`not_found`"),
+    ),
+    security(("bearer" = []))
+)]
+#[put("/me/friends/{player_id}")]
+pub async fn create_friend(
+    state: Data<AppState>,
+    caller: Caller,
+    path: PlayerPath,
+    _: Query<NoQuery>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    limits::count_more(&request, MORE_CALLS)?;
+    player::find(&state, caller).await?;
+    let forbidden = |detail: &str| Err(Problem::new(Code::Forbidden, detail));
+    if path.0 == caller.player {
+        return forbidden("players are no friends of themselves");
+    }
+    match friends::ask(&state.db, caller.player, path.0, now()).await? {
+        Asking::Stored(friend) => {
+            let view = FriendView::of(&friend);
+            Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(view))
+        }
+        Asking::TooManyRequests => {
+            forbidden(&format!("at most {REQUESTS_MAX} requests of a player wait: withdraw one"))
+        }
+        Asking::TooManyFriends => {
+            forbidden(&format!("one of the two has {FRIENDS_MAX} friends, the most that one may have"))
+        }
+        Asking::Blocks => forbidden("the caller blocks this player: unblock it first"),
+        Asking::NoAsker => Err(player::gone()),
+        Asking::NoPlayer => Err(no_player()),
+        Asking::NoPerson => forbidden("only guests and accounts can be friends"),
+    }
+}
+
+/// End a friendship, or decline or withdraw a request
+///
+/// The other player is not told. The request is idempotent: a retry is answered with 204.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "delete_friend",
+    params(("player_id" = Uuid, Path, description = "The player's id")),
+    responses(
+        (status = 204, description = "The two are no friends, and no request waits"),
+        (status = 404, description = "`not_found`: no id"),
+    ),
+    security(("bearer" = []))
+)]
+#[delete("/me/friends/{player_id}")]
+pub async fn delete_friend(
+    state: Data<AppState>,
+    caller: Caller,
+    path: PlayerPath,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    player::find(&state, caller).await?;
+    friends::end(&state.db, caller.player, path.0, now()).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// List the caller's friends, or requests
+///
+/// The last one first.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "list_friends",
+    params(ListFriends),
+    responses((status = 200, description = "A page of players", body = FriendPage,
+        headers(("Link" = String, description = "The address of the next page, if there is one")))),
+    security(("bearer" = []))
+)]
+#[get("/me/friends")]
+pub async fn list_friends(
+    state: Data<AppState>,
+    caller: Caller,
+    query: Query<ListFriends>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    player::find(&state, caller).await?;
+    let limit = page_size(query.0.limit)?;
+    let status = query.0.status.into();
+    let list = format!("friends {status:?} {}", caller.player.0);
+    let after = query.0.cursor.as_deref().map(|cursor| {
+        let place = state.cursors.open(cursor, &list).and_then(|text| place(&text));
+        place.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list"))
+    });
+    let mut found = friends::list(&state.db, caller.player, status, after.transpose()?, limit + 1).await?;
+    let has_more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let last = found.last().filter(|_| has_more);
+    let next_cursor = last.map(|friend| state.cursors.seal(&place_text(friend), &list));
+    let mut response = HttpResponse::Ok();
+    if let Some(cursor) = &next_cursor {
+        response.insert_header(next_link("/v1/me/friends", request.query_string(), cursor));
+    }
+    let items = found.iter().map(FriendView::of).collect();
+    Ok(response.insert_header(NOT_KEPT).insert_header(VARIES).json(FriendPage { items, next_cursor }))
+}
+
+/// The place of a player in the list, as a cursor holds it.
+fn place_text(friend: &Friend) -> String {
+    format!("{} {}", friend.since.unix_timestamp_nanos() / 1000, friend.player.id.0)
+}
+
+fn place(text: &str) -> Option<(OffsetDateTime, PlayerId)> {
+    let (at, id) = text.split_once(' ')?;
+    let at = OffsetDateTime::from_unix_timestamp_nanos(at.parse::<i128>().ok()?.checked_mul(1000)?).ok()?;
+    Some((at, PlayerId(Uuid::try_parse(id).ok()?)))
+}
+
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListFriends {
+    /// Friends, or requests: those that the caller has `asked`, has `received`, or has `declined` in the last 30 days.
+    #[serde(default)]
+    #[param(inline, required = false)]
+    status: AskedStatus,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 100, default = 20)]
+    limit: Option<u32>,
+    /// Where to go on: `next_cursor` of the page before.
+    #[param(min_length = 1)]
+    cursor: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum AskedStatus {
+    #[default]
+    Friends,
+    Asked,
+    Received,
+    Declined,
+}
+
+impl From<AskedStatus> for FriendStatus {
+    fn from(status: AskedStatus) -> Self {
+        match status {
+            AskedStatus::Friends => Self::Friends,
+            AskedStatus::Asked => Self::Asked,
+            AskedStatus::Received => Self::Received,
+            AskedStatus::Declined => Self::Declined,
+        }
+    }
+}
+
+/// What another player is to the caller. Clients ignore values that they do not know.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = FriendStatus)]
+enum FriendStatusWord {
+    Friends,
+    /// The caller waits for the answer.
+    Asked,
+    /// The other player waits for the caller's answer.
+    Received,
+    /// The caller has declined.
+    Declined,
+}
+
+impl From<FriendStatus> for FriendStatusWord {
+    fn from(status: FriendStatus) -> Self {
+        match status {
+            FriendStatus::Friends => Self::Friends,
+            FriendStatus::Asked => Self::Asked,
+            FriendStatus::Received => Self::Received,
+            FriendStatus::Declined => Self::Declined,
+        }
+    }
+}
+
+/// A friend of the caller, or a player with a request between the two.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Friend)]
+pub(crate) struct FriendView {
+    player: PlayerView,
+    status: FriendStatusWord,
+    /// When they became friends, or when the request was made or declined.
+    since: Timestamp,
+}
+
+impl FriendView {
+    pub(crate) fn of(friend: &Friend) -> Self {
+        Self { player: PlayerView::from(&friend.player), status: friend.status.into(), since: Timestamp(friend.since) }
+    }
+}
+
+/// A page of friends or requests.
+#[derive(Serialize, ToSchema)]
+struct FriendPage {
+    items: Vec<FriendView>,
+    /// The `cursor` of the next page; null on the last page.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}
