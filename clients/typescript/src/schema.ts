@@ -2403,7 +2403,7 @@ export interface components {
             /** @description Open games to which the player is invited, newest first. */
             invitations: components["schemas"]["Game"][];
             /**
-             * @description A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an account, and after 90 days.
+             * @description A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an account, for a player of an app, and after 90 days.
              * @example 8c1f4b0de2a95376
              */
             network: string | null;
@@ -4143,7 +4143,7 @@ export interface components {
             disabled_at: components["schemas"]["Timestamp"] | null;
             /**
              * @description Why it is disabled. `by_request`: by an update; `gone`: it answered 410; `failing`: all attempts failed for five days; `overflow`:
-             *     10,000 messages were waiting for it; `unverified`: it did not repeat its challenge for a day. Clients ignore values that they do not know.
+             *     10,000 messages were waiting for it; `unverified`: it did not repeat its challenge for a day. Clients ignore values that they do not know. One of `by_request`, `gone`, `failing`, `overflow`, `unverified`, `app_disabled`.
              * @example failing
              */
             disabled_reason: string | null;
@@ -4236,7 +4236,7 @@ export interface components {
             disabled_at: components["schemas"]["Timestamp"] | null;
             /**
              * @description Why it is disabled. `by_request`: by an update; `gone`: it answered 410; `failing`: all attempts failed for five days; `overflow`:
-             *     10,000 messages were waiting for it; `unverified`: it did not repeat its challenge for a day. Clients ignore values that they do not know.
+             *     10,000 messages were waiting for it; `unverified`: it did not repeat its challenge for a day. Clients ignore values that they do not know. One of `by_request`, `gone`, `failing`, `overflow`, `unverified`, `app_disabled`.
              * @example failing
              */
             disabled_reason: string | null;

@@ -23,9 +23,25 @@ pub struct AppCaller {
     pub key: KeyHash,
 }
 
-/// The refusal of a call whose key is void, or became so meanwhile.
-pub(crate) fn void() -> Problem {
+impl AppCaller {
+    /// Refuses the call if its key became void meanwhile, or the app was disabled.
+    pub async fn confirm(&self, state: &AppState) -> Result<(), Problem> {
+        let app = apps::find(&state.db, &self.key).await?.ok_or_else(|| void(state))?;
+        enabled(app).map(|_| ())
+    }
+}
+
+/// The refusal of a call whose key is void.
+fn void(state: &AppState) -> Problem {
+    state.metrics.token_refused(TokenKind::AppKey);
     Problem::new(Code::InvalidToken, "the app's key is not valid, or no longer")
+}
+
+fn enabled(app: App) -> Result<App, Problem> {
+    match app.disabled_at {
+        None => Ok(app),
+        Some(_) => Err(Problem::new(Code::Forbidden, "the operator of this server has disabled the app")),
+    }
 }
 
 impl FromRequest for AppCaller {
@@ -38,14 +54,11 @@ impl FromRequest for AppCaller {
             let Some(key) = auth::app_key(&request) else { return Err(without_key(&request)) };
             let state = request.app_data::<Data<AppState>>().expect("every app is built with its state");
             let Some(app) = apps::find(&state.db, &key).await? else {
-                state.metrics.token_refused(TokenKind::AppKey);
-                return Err(void());
+                limits::count_bad_key(&request)?;
+                return Err(void(state));
             };
-            if app.disabled_at.is_some() {
-                return Err(Problem::new(Code::Forbidden, "the operator of this server has disabled the app"));
-            }
             limits::count_app(&request, app.id)?;
-            Ok(Self { app, key })
+            Ok(Self { app: enabled(app)?, key })
         })
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::caller::{AppCaller, void};
+use super::caller::AppCaller;
 use crate::{
     clock::now,
     db::apps::players::{self, AppPlayer, Inserted},
@@ -75,17 +75,23 @@ pub async fn write_app_player(
         limits::count_app_player(&request, caller.app.id)?;
         match players::insert(&state.db, caller.app.id, &caller.key, &new).await? {
             Inserted::Stored => {
-                let address = format!("/v1/apps/me/players/{id}");
+                let address = format!("/v1/apps/me/players/{}", in_path(&id));
                 let mut response = HttpResponse::Created();
                 response.insert_header((header::LOCATION, address)).insert_header(NOT_KEPT).insert_header(VARIES);
                 return Ok(response.json(AppPlayerView::of(&new)));
             }
             // A concurrent call was first.
             Inserted::Exists => {}
-            Inserted::NoApp => return Err(void()),
+            // Unless the key is void, the app was enabled again meanwhile.
+            Inserted::NoApp => caller.confirm(&state).await?,
         }
     }
     Err(Problem::busy("too many changes of this player at once; try again"))
+}
+
+/// An external id as a segment of a path: of its characters `|` alone may not stand there.
+fn in_path(id: &ExternalId) -> String {
+    id.as_str().replace('|', "%7C")
 }
 
 fn new_player(id: &ExternalId, name: PlayerName) -> AppPlayer {

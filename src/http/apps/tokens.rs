@@ -46,7 +46,11 @@ pub async fn create_app_player_token(
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
     let found = players::find_for_token(&state.db, caller.app.id, &caller.key, &path.0).await?;
-    let own = found.ok_or_else(no_app_player)?;
+    let Some(own) = found else {
+        // No such player, or the key became void since it was checked.
+        caller.confirm(&state).await?;
+        return Err(no_app_player());
+    };
     state.metrics.token_issued(Grant::App);
     let named = Caller { player: own.player.id, credentials_version: own.credentials_version, is_guest: true };
     let token = PlayerToken {

@@ -43,6 +43,9 @@ const GUEST_COMPUTER_GAMES_MAX: u32 = 3;
 /// How many calls an invitation by name costs besides the first, as a search for players does.
 const MORE_CALLS_BY_NAME: u32 = 4;
 
+/// How many all players of an app have together: thousands of users, of whom a few hundred play the computer at a time.
+const APP_COMPUTER_GAMES_MAX: u32 = 1000;
+
 /// Create a game
 ///
 /// Only `variant` or `from` is required. Against oneself (`opponent.type` `self`) and against the `computer`, play begins at once.
@@ -158,11 +161,15 @@ pub(super) async fn check_computer_games(state: &AppState, creator: &Player) -> 
         PlayerKind::Guest => (GUEST_COMPUTER_GAMES_MAX, "a guest"),
         _ => (COMPUTER_GAMES_MAX, "a player"),
     };
-    let network_max = state.network_games_max;
+    let (network_max, sharing) = if running.is_of_app {
+        (APP_COMPUTER_GAMES_MAX, "the players of one app")
+    } else {
+        (state.network_games_max, "the guests of one network")
+    };
     let detail = if running.own >= i64::from(own_max) {
         format!("{word} has at most {own_max} games against the computer that are not over")
     } else if creator.kind == PlayerKind::Guest && running.of_network >= i64::from(network_max) {
-        format!("the guests of one network have at most {network_max} games against the computer that are not over")
+        format!("{sharing} have at most {network_max} games against the computer that are not over")
     } else {
         return Ok(());
     };

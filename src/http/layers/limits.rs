@@ -88,7 +88,7 @@ const PLIES_PER_UNIT: u32 = 100;
 /// and then as many a day. They take 20 MB. New guests would otherwise fill the disk, each with a quota of its own.
 const GUEST_IMPORTS: Policy = Policy::new("guest-imports", 1000, 86_400);
 
-/// For the calls of an app, beside those of its address: 100 a second sustained and 3,000 at once, as a backend makes them that asks for the
+/// For the calls of an app, beside all calls of its address: 100 a second sustained and 3,000 at once, as a backend makes them that asks for the
 /// tokens of some 90,000 players every 15 minutes.
 const APP: Policy = Policy::new("app", 3000, 30);
 
@@ -212,10 +212,24 @@ pub fn count_import(request: &HttpRequest, plies: usize) -> Result<(), Problem> 
     counted.map(|_| ()).map_err(|state| state.refusal_of("the guests of this address have imported too much"))
 }
 
-/// Counts a call of an app, which was counted by its address before. The answer shows the app's quota.
+/// The app by which a request was counted.
+struct CountedApp(PlayerId);
+
+/// Counts a call whose app's key is void, as one without a token. The answer shows the address's quota.
+pub fn count_bad_key(request: &HttpRequest) -> Result<(), Problem> {
+    let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
+    let counted = limits.address.count(client_address::client_address(request), ONE);
+    if let Some(shown) = request.extensions().get::<SharedQuotaState>() {
+        *shown.0.borrow_mut() = counted.clone().unwrap_or_else(|state| state);
+    }
+    counted.map(|_| ()).map_err(|state| state.refusal())
+}
+
+/// Counts a call of an app, which was counted with all calls of its address before. The answer shows the app's quota.
 pub fn count_app(request: &HttpRequest, app: PlayerId) -> Result<(), Problem> {
     let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
     let state = limits.app.count(&app, ONE).map_err(|state| state.refusal())?;
+    request.extensions_mut().insert(CountedApp(app));
     if let Some(counted) = request.extensions().get::<SharedQuotaState>() {
         *counted.0.borrow_mut() = state;
     }
@@ -333,8 +347,16 @@ impl Limits {
     /// Counts calls by their address and by their player. The state is the player's; without a token, the address's.
     fn count_by_caller(&self, request: &impl HttpMessage, calls: NonZeroU32) -> Result<QuotaState, QuotaState> {
         let address = client_address::client_address(request);
-        self.everyone.count(address, calls)?;
-        let Some(caller) = auth::identity(request) else { return self.address.count(address, calls) };
+        let of_everyone = self.everyone.count(address, calls)?;
+        let Some(caller) = auth::identity(request) else {
+            let app = request.extensions().get::<CountedApp>().map(|app| app.0);
+            return match app {
+                Some(app) => self.app.count(&app, calls),
+                // Once the database says whose key it is: see `count_app` and `count_bad_key`.
+                None if auth::app_key(request).is_some() => Ok(of_everyone),
+                None => self.address.count(address, calls),
+            };
+        };
         if caller.is_guest {
             self.guests.count(address, calls)?;
         }

@@ -41,7 +41,7 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
     let messages = [notices.clone(), texts(&[PING, CHALLENGE])].concat();
     let illegal = [texts(&["not_a_move"]), texts(&IllegalMove::REASONS)].concat();
     let failed = [texts(&["status", "challenge", "gone"]), texts(&SendError::ALL.map(SendError::as_str))].concat();
-    let disabled = texts(&["by_request", "gone", "failing", "overflow", "unverified"]);
+    let disabled = texts(&["by_request", "gone", "failing", "overflow", "unverified", "app_disabled"]);
     vec![
         ("Effect", "reason", reasons.clone()),
         ("Event", "offer", offers.clone()),

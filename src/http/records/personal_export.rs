@@ -218,7 +218,7 @@ struct Export {
     /// When the recovery code was given, which is stored as a hash.
     #[schema(required = true)]
     recovery_code_since: Option<Timestamp>,
-    /// A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an account, and after 90 days.
+    /// A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an account, for a player of an app, and after 90 days.
     #[schema(required = true, example = "8c1f4b0de2a95376")]
     network: Option<String>,
     /// Keys of requests that can be retried.

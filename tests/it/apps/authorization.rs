@@ -7,12 +7,16 @@ use serde_json::{Value, json};
 use crate::support::{
     answer::Answer,
     app::TestApp,
-    apps::{app_name, new_key},
+    apps::{app_name, new_key, until_refused},
     calls::{Guest, send, signed},
     clock::now,
+    database::count_rows,
 };
 
 const DOCUMENT: &str = include_str!("../../../openapi/openapi.json");
+
+/// What would outlast the access that the app gives. A password and a merge need a body: see below.
+const REFUSED_TO_PLAYERS_OF_APPS: [&str; 2] = ["create_webhook", "renew_recovery_code"];
 
 /// An operation, and which schemes open it.
 struct Operation {
@@ -67,6 +71,10 @@ async fn each_operation_opens_to_the_callers_of_the_document_only() {
     apps::disable(&app.db, &app_name("disabled"), now()).await.expect("it is disabled");
     let rotated = app.new_app("rotated").await;
     apps::change_key(&app.db, &app_name("rotated"), &new_key().1, now()).await.expect("it has another key");
+    let gone = app.new_app("gone").await;
+    let barred = app.app_player(&gone, "7", "Bo").await;
+    apps::disable(&app.db, &app_name("gone"), now()).await.expect("it is disabled");
+    until_refused(&app, &barred).await;
     let unknown = Guest { id: String::new(), token: new_key().0 };
     let (mut of_players, mut of_apps, mut of_both, mut open) = (0, 0, 0, 0);
     for operation in operations() {
@@ -96,6 +104,13 @@ async fn each_operation_opens_to_the_callers_of_the_document_only() {
                 "{what}: {player:?}"
             ),
         }
+        let of_app = call(&app, &operation, Some(&app.app_player(&acme, what, "Ana").await)).await;
+        if by_app && !by_player || REFUSED_TO_PLAYERS_OF_APPS.contains(&what.as_str()) {
+            of_app.is_problem(403, "forbidden");
+        } else {
+            assert_eq!(of_app.status, player.status, "{what}: {of_app:?}");
+        }
+        call(&app, &operation, Some(&barred)).await.is_problem(401, "invalid_token");
         for key in [&unknown, &rotated] {
             call(&app, &operation, Some(key)).await.is_problem(401, "invalid_token");
         }
@@ -114,6 +129,30 @@ async fn each_operation_opens_to_the_callers_of_the_document_only() {
     }
     assert_eq!((of_apps, of_both), (6, 10));
     assert!(of_players > 25 && open > 5, "{of_players} {open}");
+}
+
+#[actix_web::test]
+async fn a_player_of_an_app_gets_no_access_without_the_app() {
+    let app = TestApp::start().await;
+    let acme = app.new_app("acme").await;
+    let (ana, guest) = (app.app_player(&acme, "7", "Ana").await, app.guest("Bo").await);
+    let account = app.account("Cleo", "correct horse").await;
+    let webhook = json!({"url": "https://push.example/a"});
+    for (path, body) in [("/v1/webhooks", &webhook), ("/v1/me/recovery-code", &json!({}))] {
+        app.post(path, Some(&ana), body).await.is_problem(403, "forbidden");
+    }
+    for body in [json!({"password": "correct horse"}), json!({"name": "Anna", "password": "correct horse"})] {
+        app.patch("/v1/me", Some(&ana), &body).await.is_problem(403, "forbidden");
+    }
+    // Neither into an account, nor another guest into it.
+    let merge = async |into: &Guest, from: &Guest| {
+        app.post("/v1/me/merge", Some(into), &json!({"guest_token": from.token})).await
+    };
+    merge(&account, &ana).await.is_problem(422, "validation_failed");
+    assert!([403, 422].contains(&merge(&ana, &guest).await.status.as_u16()));
+    for table in ["account where player_id in (select player_id from app_player)", "merged_guest", "webhook"] {
+        assert_eq!(count_rows(&app, table).await, 0, "{table}");
+    }
 }
 
 #[actix_web::test]

@@ -1,30 +1,18 @@
 //! The keys of apps: made by the command, rotated and disabled, and what becomes of the tokens of an app's players.
 
-use std::time::{Duration, Instant};
-
+use futures_util::future::join;
 use mancala_server::{db::apps, http::RateLimits};
 use serde_json::json;
 
 use crate::support::{
+    answer::Answer,
     app::{Setup, TestApp},
-    apps::{app_name, new_key},
+    apps::{app_name, new_key, until_refused},
     binary::{server, url},
     calls::Guest,
     clock::now,
-    database::count_rows,
+    database::{count_rows, until_lock_wait},
 };
-
-/// How long a busy machine may take for what takes half a second.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Waits until a token is refused.
-async fn until_refused(app: &TestApp, player: &Guest) {
-    let begun = Instant::now();
-    while app.get("/v1/games?player=me", Some(player)).await.status == 200 {
-        assert!(begun.elapsed() < PATIENCE, "the token is still accepted");
-    }
-    app.get("/v1/games?player=me", Some(player)).await.is_problem(401, "invalid_token");
-}
 
 #[actix_web::test]
 async fn disabling_an_app_voids_its_key_and_the_tokens_of_its_players() {
@@ -157,6 +145,37 @@ async fn the_calls_of_an_app_have_a_quota_of_their_own() {
     // A wrong key counts by its address only.
     let unknown = Guest { id: String::new(), token: new_key().0 };
     let refused = app.get("/v1/apps/me", Some(&unknown)).await;
-    assert!(refused.headers["ratelimit-policy"].to_str().expect("text").starts_with("\"address\""));
+    refused.is_problem(401, "invalid_token");
+    let shown = |answer: &Answer, name: &str| answer.headers[name].to_str().expect("text").to_owned();
+    assert!(shown(&refused, "ratelimit-policy").starts_with("\"address\""));
+    assert!(shown(&refused, "ratelimit").contains(";r=999;"), "the app's calls are not the address's: {refused:?}");
+    // What costs more counts by the app as well.
+    let made = app.post("/v1/webhooks", Some(&acme), &json!({"url": "https://push.example/a"})).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    assert!(shown(&made, "ratelimit-policy").starts_with("\"app\""), "{made:?}");
     assert_eq!(app.post("/v1/players", None, &json!({})).await.status, 201);
+}
+
+#[actix_web::test]
+async fn a_key_that_becomes_void_during_a_call_is_refused_as_void() {
+    let app = TestApp::start().await;
+    let (acme, other) = (app.new_app("acme").await, app.new_app("other").await);
+    for of in [&acme, &other] {
+        app.app_player(of, "7", "Ana").await;
+    }
+    for (of, change, status, code) in [
+        (&acme, "update app set key_hash = '\\x00' where name = 'acme'", 401, "invalid_token"),
+        (&other, "update app set disabled_at = now() where name = 'other'", 403, "forbidden"),
+    ] {
+        let mut changing = app.db.begin().await.expect("a transaction");
+        // The call finds the app, and waits before it finds the player.
+        sqlx::raw_sql("lock table app_player in access exclusive mode").execute(&mut *changing).await.expect("a lock");
+        let commit = async {
+            until_lock_wait(&app).await;
+            sqlx::raw_sql(change).execute(&mut *changing).await.expect("it is changed");
+            changing.commit().await.expect("it is committed");
+        };
+        let (answer, ()) = join(app.app_player_token(of, "7"), commit).await;
+        answer.is_problem(status, code);
+    }
 }

@@ -2,5 +2,6 @@
 
 mod authorization;
 mod keys;
+mod limits;
 mod players;
 mod webhooks;

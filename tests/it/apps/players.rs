@@ -1,11 +1,15 @@
 //! Players of apps: created by the app's own ids, and what they may do.
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use mancala_server::db::players::purge_guests;
 use serde_json::{Value, json};
 use time::Duration;
 
-use crate::support::{app::TestApp, clock::now, database::count_rows};
+use crate::support::{
+    app::TestApp,
+    clock::now,
+    database::{count_rows, until_lock_wait},
+};
 
 #[actix_web::test]
 async fn a_player_is_created_once_and_renamed_by_the_same_call() {
@@ -14,7 +18,7 @@ async fn a_player_is_created_once_and_renamed_by_the_same_call() {
     let made = app.write_app_player(&acme, "auth0%7C7", "Ana").await;
     assert_eq!(made.status, 201, "{made:?}");
     assert_eq!((made.string("/external_id"), made.string("/player/name")), ("auth0|7".to_owned(), "Ana".to_owned()));
-    assert_eq!(made.headers["location"], "/v1/apps/me/players/auth0|7");
+    assert_eq!(made.headers["location"], "/v1/apps/me/players/auth0%7C7");
     let again = app.write_app_player(&acme, "auth0|7", "Ana").await;
     assert_eq!((again.status.as_u16(), &again.body), (200, &made.body));
     let renamed = app.write_app_player(&acme, "auth0|7", "Ana Maria").await;
@@ -159,4 +163,23 @@ async fn a_player_of_an_app_is_kept_without_games_and_calls() {
     purge_guests(&app.db, now() + Duration::days(400), None, 100).await.expect("guests are purged");
     assert_eq!(app.get(&format!("/v1/players/{}", bo.id), None).await.status, 404);
     assert_eq!(app.get(&format!("/v1/players/{}", ana.id), None).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_rename_that_waited_for_an_erasure_names_another_player() {
+    let app = TestApp::start().await;
+    let acme = app.new_app("acme").await;
+    let ana = app.app_player(&acme, "7", "Ana").await;
+    let mut erasing = app.db.begin().await.expect("a transaction");
+    let erase = "update player set kind = 'deleted', name = 'deleted', erased_at = now() where id = $1::uuid";
+    sqlx::query(erase).bind(&ana.id).execute(&mut *erasing).await.expect("it is erased");
+    let commit = async {
+        until_lock_wait(&app).await;
+        erasing.commit().await.expect("it is committed");
+    };
+    let (written, ()) = join(app.write_app_player(&acme, "7", "Anastasia"), commit).await;
+    assert_eq!(written.status, 201, "{written:?}");
+    assert_ne!(written.string("/player/id"), ana.id);
+    assert_eq!(count_rows(&app, "player where kind = 'deleted' and name = 'Anastasia'").await, 0);
+    assert_eq!(count_rows(&app, "player where kind = 'guest' and name = 'Anastasia'").await, 1);
 }

@@ -11,7 +11,7 @@ use crate::support::{
     clock::now,
     database::count_rows,
     endpoint::{Endpoint, Reply},
-    webhooks::{created, created_for, deliver, let_pass},
+    webhooks::{create, created, created_for, deliver, let_pass},
 };
 
 #[actix_web::test]
@@ -128,4 +128,49 @@ async fn games_without_players_of_apps_leave_nothing_for_webhooks() {
     let invited: Value = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": ana.id}});
     app.created(&south, &invited).await;
     assert_eq!(count_rows(&app, "game where has_webhooks").await, 2);
+}
+
+#[actix_web::test]
+async fn what_waits_for_a_disabled_app_is_sent_once_it_is_enabled() {
+    let app = TestApp::start().await;
+    let acme = app.new_app("acme").await;
+    let (ana, bo) = (app.app_player(&acme, "a", "Ana").await, app.guest("Bo").await);
+    let (endpoint, off) = (Endpoint::start().await, Endpoint::start().await);
+    let (path, _) = created_for(&app, &acme, &endpoint, &json!(["game.move"])).await;
+    let (path_off, _) = created_for(&app, &acme, &off, &json!(["game.move"])).await;
+    assert_eq!(app.patch(&path_off, Some(&acme), &json!({"enabled": false})).await.status, 200);
+    endpoint.will(&[Reply::Status(500)]);
+    let game = app.started_between(&ana, &bo, &json!({})).await;
+    app.played(&game, &ana, 1, "A").await;
+    // The first attempt fails, and the notice waits for the next one. A third webhook waits for its challenge.
+    deliver(&app).await;
+    assert_eq!(endpoint.kinds(), ["game.move"]);
+    let asked = Endpoint::start().await;
+    assert_eq!(create(&app, &acme, &json!({"url": asked.url()})).await.status, 201);
+    apps::disable(&app.db, &app_name("acme"), now()).await.expect("it is disabled");
+    assert_eq!(count_rows(&app, "webhook where disabled_reason = 'app_disabled'").await, 2);
+    for _ in 0..3 {
+        let_pass(&app, 400).await;
+        deliver(&app).await;
+    }
+    assert_eq!((endpoint.kinds().len(), asked.challenges().len()), (1, 0));
+    apps::enable(&app.db, &app_name("acme")).await.expect("it is enabled");
+    for _ in 0..3 {
+        deliver(&app).await;
+        let_pass(&app, 400).await;
+    }
+    assert_eq!(endpoint.kinds(), ["game.move"; 2], "what waited is sent");
+    assert_eq!(asked.challenges().len(), 1);
+    assert_eq!(off.kinds(), [] as [&str; 0]);
+    let shown = app.get(&path, Some(&acme)).await;
+    assert_eq!((&shown.body["enabled"], &shown.body["disabled_reason"]), (&json!(true), &Value::Null));
+    let shown = app.get(&path_off, Some(&acme)).await;
+    assert_eq!((&shown.body["enabled"], &shown.body["disabled_reason"]), (&json!(false), &json!("by_request")));
+    // A call that began before the app was disabled enables nothing.
+    sqlx::query("update webhook set disabled_at = now(), disabled_reason = 'app_disabled'")
+        .execute(&app.db)
+        .await
+        .expect("they are disabled");
+    let changed = app.patch(&path, Some(&acme), &json!({"enabled": true})).await;
+    assert_eq!((&changed.body["enabled"], &changed.body["disabled_reason"]), (&json!(false), &json!("app_disabled")));
 }

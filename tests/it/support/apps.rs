@@ -1,5 +1,7 @@
 //! Apps of a test, and calls by their keys.
 
+use std::time::{Duration, Instant};
+
 use mancala_server::{
     db::apps::{self, KeyHash},
     domain::{AppName, PlayerId},
@@ -25,6 +27,18 @@ pub fn new_key() -> (String, KeyHash) {
 
 pub fn app_name(name: &str) -> AppName {
     name.parse().expect("the name of an app")
+}
+
+/// How long a busy machine may take for what takes half a second.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until a token is refused.
+pub async fn until_refused(app: &TestApp, player: &Guest) {
+    let begun = Instant::now();
+    while app.get("/v1/games?player=me", Some(player)).await.status == 200 {
+        assert!(begun.elapsed() < PATIENCE, "the token is still accepted");
+    }
+    app.get("/v1/games?player=me", Some(player)).await.is_problem(401, "invalid_token");
 }
 
 impl TestApp {

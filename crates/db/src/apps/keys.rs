@@ -6,7 +6,10 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use crate::connection::{DbError, statement};
+use crate::{
+    connection::{DbError, statement},
+    webhooks::APP_DISABLED,
+};
 
 /// The SHA-256 of a key.
 pub type KeyHash = [u8; 32];
@@ -132,8 +135,9 @@ pub async fn change_key(pool: &PgPool, name: &AppName, key: &KeyHash, now: Offse
     revoke_players(pool, id).await
 }
 
-/// Disables an app, and revokes the tokens of all its players. It may be repeated. `false` if there is no such app.
+/// Disables an app and its webhooks, and revokes the tokens of all its players. It may be repeated. `false` if there is no such app.
 pub async fn disable(pool: &PgPool, name: &AppName, now: OffsetDateTime) -> Result<bool, DbError> {
+    let mut transaction = pool.begin().await?;
     let id = sqlx::query_scalar!(
         r#"
         with changed as (
@@ -145,19 +149,52 @@ pub async fn disable(pool: &PgPool, name: &AppName, now: OffsetDateTime) -> Resu
         name.as_str(),
         now,
     )
-    .fetch_optional(pool)
+    .fetch_optional(&mut *transaction)
     .instrument(statement("update app disabled_at"))
     .await?;
+    // A later statement, so that it sees a webhook that was being made while this one waited for the app's row of "player".
+    sqlx::query!(
+        r#"
+        with held as (
+            select id from webhook where player_id = $1 and disabled_at is null order by id for no key update
+        )
+        update webhook set disabled_at = $2, disabled_reason = $3 from held where webhook.id = held.id
+        "#,
+        id,
+        now,
+        APP_DISABLED,
+    )
+    .execute(&mut *transaction)
+    .instrument(statement("update webhook disabled_at"))
+    .await?;
+    transaction.commit().await?;
     revoke_players(pool, id).await
 }
 
-/// Enables an app again, with the key that it had. `false` if there is no such app.
+/// Enables an app again, with the key that it had, and the webhooks that were disabled with it. What waited for them is sent at its time.
+/// `false` if there is no such app.
 pub async fn enable(pool: &PgPool, name: &AppName) -> Result<bool, DbError> {
-    let enabled = sqlx::query!("update app set disabled_at = null where name = $1", name.as_str())
-        .execute(pool)
+    let mut transaction = pool.begin().await?;
+    let id = sqlx::query_scalar!("update app set disabled_at = null where name = $1 returning id", name.as_str())
+        .fetch_optional(&mut *transaction)
         .instrument(statement("update app disabled_at"))
         .await?;
-    Ok(enabled.rows_affected() > 0)
+    sqlx::query!(
+        r#"
+        with held as (
+            select id from webhook where player_id = $1 and disabled_reason = $2 order by id for no key update
+        )
+        update webhook set disabled_at = null, disabled_reason = null, due_at = now(), touched = touched + 1
+        from held where webhook.id = held.id
+        "#,
+        id,
+        APP_DISABLED,
+    )
+    .execute(&mut *transaction)
+    .instrument(statement("update webhook disabled_at"))
+    .await?;
+    transaction.commit().await?;
+    Ok(id.is_some())
 }
 
 /// Revokes the tokens of all players of an app, in batches. The caller has committed that no new ones are issued by what was valid before.

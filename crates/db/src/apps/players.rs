@@ -42,7 +42,7 @@ pub struct Membership {
 /// The constraint that a second player with the same id violates.
 const KEY: &str = "app_player_pkey";
 
-/// Stores a new player of an app, if this key is still the app's.
+/// Stores a new player of an app, if this key is still the app's. The app is the network of its players: see [`Network`](crate::players::Network).
 pub async fn insert(pool: &PgPool, app: PlayerId, key: &KeyHash, new: &AppPlayer) -> Result<Inserted, DbError> {
     // The app's row is locked, so that none is stored once the app is disabled.
     let stored = sqlx::query!(
@@ -50,7 +50,7 @@ pub async fn insert(pool: &PgPool, app: PlayerId, key: &KeyHash, new: &AppPlayer
         with enabled as (
             select id from app where id = $1 and key_hash = $2 and disabled_at is null for share
         ), made as (
-            insert into player (id, kind, name, created_at) select $3, $4, $5, $6 from enabled returning id
+            insert into player (id, kind, name, created_at, network) select $3, $4, $5, $6, id from enabled returning id
         )
         insert into app_player (app_id, external_id, player_id, created_at)
         select enabled.id, $7, made.id, $6 from enabled cross join made
@@ -152,7 +152,8 @@ pub async fn list(
 /// Gives a player of an app another name; `false` if the player was erased meanwhile.
 pub async fn rename(pool: &PgPool, player: PlayerId, name: &PlayerName) -> Result<bool, DbError> {
     let renamed = sqlx::query!(
-        "update player set name = $2 where id = $1 and exists (select from app_player where player_id = $1)",
+        // The kind is of the row as it is once it is locked. `app_player` would be that of before the wait.
+        "update player set name = $2 where id = $1 and kind <> 'deleted'",
         player.0,
         name.as_str(),
     )

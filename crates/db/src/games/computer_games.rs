@@ -13,8 +13,10 @@ use crate::connection::{DbError, statement};
 pub struct ComputerGames {
     /// Those of the player.
     pub own: i64,
-    /// Those of all guests of the player's network; of another player, the own ones.
+    /// Those of all guests of the player's network, or of all players of its app; of another player, the own ones.
     pub of_network: i64,
+    /// Whether the player is an app's.
+    pub is_of_app: bool,
 }
 
 /// How many games against the computer a player and its network have. Deletes the rows of those that are over, so that there are never
@@ -35,7 +37,8 @@ pub async fn count(pool: &PgPool, player: PlayerId) -> Result<ComputerGames, DbE
             delete from computer_game using seen where computer_game.game_id = seen.game_id and not is_running
         )
         select count(*) filter (where is_running and player_id = $1) as "own!",
-            count(*) filter (where is_running) as "of_network!"
+            count(*) filter (where is_running) as "of_network!",
+            exists (select from app_player where app_player.player_id = $1) as "is_of_app!"
         from seen
         "#,
         player.0,
@@ -43,7 +46,7 @@ pub async fn count(pool: &PgPool, player: PlayerId) -> Result<ComputerGames, DbE
     .fetch_one(pool)
     .instrument(statement("count computer_game"))
     .await?;
-    Ok(ComputerGames { own: row.own, of_network: row.of_network })
+    Ok(ComputerGames { own: row.own, of_network: row.of_network, is_of_app: row.is_of_app })
 }
 
 /// A part of all games against the computer.

@@ -17,6 +17,10 @@ pub const KEPT: Duration = Duration::days(90);
 /// The ages of guests whose networks are searched, from [`KEPT`] on: ids begin with the time of creation. More than any server is off.
 const SEARCHED: Duration = Duration::days(60);
 
+/// The upper bound of the hashes of networks, whose first 8 bytes are zero. What is not below it is the id of an app: the players of an app
+/// share what the guests of a network share, and it is no secret that is forgotten.
+const HASHES_END: Uuid = Uuid::from_u128(1 << 64);
+
 /// A keyed hash of a network. Without the key it does not tell the address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Network(pub(crate) Uuid);
@@ -40,11 +44,11 @@ impl fmt::Debug for Network {
     }
 }
 
-/// The network of a guest, if it is known.
+/// The network of a guest, if it is known. The player of an app has none.
 pub async fn network(pool: &PgPool, player: PlayerId) -> Result<Option<Network>, DbError> {
     let network = sqlx::query_scalar!("select network from player where id = $1", player.0);
     let network = network.fetch_optional(pool).instrument(statement("select player network")).await?;
-    Ok(network.flatten().map(Network))
+    Ok(network.flatten().filter(|network| *network < HASHES_END).map(Network))
 }
 
 /// Forgets the networks of up to `limit` guests that have been kept long enough; returns how many.
@@ -52,7 +56,7 @@ pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
     let forgotten = sqlx::query!(
         r#"
         with old as (
-            select id from player where id >= $3 and id < $1 and network is not null order by id limit $2
+            select id from player where id >= $3 and id < $1 and network < $4 order by id limit $2
             for no key update skip locked
         ), games as (
             update computer_game set network = null from old where computer_game.player_id = old.id
@@ -68,6 +72,7 @@ pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
         super::guests::first_id_at(now - KEPT),
         i64::from(limit),
         super::guests::first_id_at(now - KEPT - SEARCHED),
+        HASHES_END,
     )
     .execute(pool)
     .instrument(statement("update player network"))
@@ -79,9 +84,9 @@ pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
 pub(crate) struct Requester {
     /// Whether the player is a guest.
     pub is_guest: bool,
-    /// The network of a guest, if it is known.
+    /// The network of a guest, if it is known; of an app's player the app.
     pub network: Option<Uuid>,
-    /// Whose turn it is in a round: the network, or else the player.
+    /// Whose turn it is in a round: the network or app, or else the player.
     pub round_key: Uuid,
     /// A token with an earlier one is void.
     pub credentials_version: i32,

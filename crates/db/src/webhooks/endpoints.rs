@@ -30,6 +30,9 @@ pub const OVERLAP: Duration = Duration::hours(24);
 /// The reason for disabling a webhook with too many queued deliveries.
 pub(crate) const OVERFLOW: &str = "overflow";
 
+/// Why a webhook is disabled: its app is. It is enabled again with the app.
+pub(crate) const APP_DISABLED: &str = "app_disabled";
+
 /// A webhook.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Webhook {
@@ -307,7 +310,9 @@ pub async fn update(
     let before = before.fetch_optional(&mut *transaction).instrument(statement("lock webhook")).await?;
     let Some(before) = before else { return Ok(None) };
     let has_moved = changes.url.as_ref().is_some_and(|url| *url != before.url);
-    let is_enabled = changes.enabled == Some(true);
+    // With its app, it is enabled by the operator only.
+    let is_of_disabled_app = before.disabled_reason.as_deref() == Some(APP_DISABLED);
+    let is_enabled = changes.enabled == Some(true) && !is_of_disabled_app;
     let is_new = has_moved || is_enabled && before.disabled_at.is_some();
     let these = match &changes.events {
         Some(EventFilter::Only(events)) => Some(events.as_slice()),

@@ -8,6 +8,7 @@ mod health;
 pub mod queue;
 pub mod results;
 
+pub(crate) use endpoints::APP_DISABLED;
 pub use endpoints::{
     Challenge, Changes, EventFilter, Made, NETWORK_WEBHOOKS_MAX, OVERLAP, PREVIOUS_MAX, WEBHOOKS_MAX, Webhook,
     challenge, delete, delete_of_erased, find, insert, list, rotate, update,
