@@ -19,7 +19,7 @@ use super::{
     operation::{health, problems},
     page::{self, Page},
     paths,
-    players::{blocks, me, merge, profiles, recovery, sign_ins, stats, summary, tokens},
+    players::{blocks, me, merge, profiles, recovery, reports, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{accept::prefers_page, conditional::IfNoneMatch, extract},
     study::{
@@ -66,9 +66,6 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(sign_ins::delete_sign_in)
                 .service(recovery::renew_recovery_code)
                 .service(merge::merge_guest)
-                .service(blocks::create_block)
-                .service(blocks::delete_block)
-                .service(blocks::list_blocks)
                 .service(personal_export::export_me)
                 .service(summary::get_summary)
                 .service(player_events::list_my_events)
@@ -93,6 +90,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(notes::delete_note)
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
+                .configure(protection)
                 .configure(pictures)
                 .configure(webhooks),
         )
@@ -101,6 +99,14 @@ fn routes(routes: &mut Routes<'_>) {
         .service(tokens::get_jwks)
         .service(health::get_liveness)
         .service(health::get_readiness);
+}
+
+fn protection(routes: &mut Routes<'_>) {
+    routes
+        .service(blocks::create_block)
+        .service(blocks::delete_block)
+        .service(blocks::list_blocks)
+        .service(reports::create_report);
 }
 
 fn pictures(routes: &mut Routes<'_>) {

@@ -849,7 +849,7 @@ export interface paths {
         };
         /**
          * Export everything stored about the caller
-         * @description Profile, sign-ins, the hash of a guest's network, idempotency keys, open invitations and blocked players (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
+         * @description Profile, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players and the caller's reports (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
          *     all games with their histories. The password's hash and the secrets of webhooks are left out.
          */
         get: operations["export_me"];
@@ -1075,6 +1075,28 @@ export interface paths {
         get: operations["get_player"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/players/{player_id}/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report a player
+         * @description Tells the operators of the server. Kept are the names of both at this time, and of the game its id and its version, so that a new name and further
+         *     moves hide nothing. The reported player is not told. While the caller's report about the same player and game is open, a repetition is answered with
+         *     it, as it was stored first.
+         */
+        post: operations["create_report"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1857,6 +1879,17 @@ export interface components {
              */
             password?: string | null;
         };
+        /** @description What is reported. */
+        CreateReport: {
+            /**
+             * Format: uuid
+             * @description A game that shows it: one that the caller may see, and in which the player sits.
+             */
+            game_id?: string;
+            /** @description More about it, for the operators. */
+            note?: string;
+            reason: components["schemas"]["ReportReason"];
+        };
         /** @description What the ticket admits to. */
         CreateStreamTicket: {
             /**
@@ -2213,6 +2246,8 @@ export interface components {
             notes: components["schemas"]["Note"][];
             player: components["schemas"]["Profile"];
             recovery_code_since: components["schemas"]["Timestamp"] | null;
+            /** @description The reports that the player has made, the last one first. */
+            reports: components["schemas"]["Report"][];
             /** @description The player's sign-ins, newest first. */
             sign_ins: components["schemas"]["SignIn"][];
             /** @description The player's webhooks, newest first. */
@@ -3436,6 +3471,43 @@ export interface components {
              * @example 7ZK3M-0Q9AT-XV4HC-8RB2E-N6WDS
              */
             recovery_code: string;
+        };
+        /** @description A report, as its reporter sees it. */
+        Report: {
+            closed_at: components["schemas"]["Timestamp"] | null;
+            created_at: components["schemas"]["Timestamp"];
+            /** Format: uuid */
+            game_id: string | null;
+            /**
+             * Format: int32
+             * @description The version of the game at the time of the report.
+             */
+            game_version: number | null;
+            /** Format: uuid */
+            id: string;
+            note: string | null;
+            player: components["schemas"]["ReportedPlayer"];
+            /**
+             * @description Why. One of `cheating`, `harassment`, `name`, `stalling`, `spam`, `other`. Clients ignore values that they do not know.
+             * @example name
+             */
+            reason: string;
+        };
+        /**
+         * @description Why a player is reported: `cheating`, such as moves of a program; `harassment`, such as insults and threats; `name`, one that offends or pretends to be
+         *     another's; `stalling`, games that are held up on purpose; `spam`, such as invitations without end; `other`, what the note says.
+         * @enum {string}
+         */
+        ReportReason: "cheating" | "harassment" | "name" | "stalling" | "spam" | "other";
+        /** @description The player of a report. */
+        ReportedPlayer: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The name at the time of the report.
+             * @example Bo
+             */
+            name: string;
         };
         /** @description How a game ended. */
         Result: {
@@ -12098,6 +12170,189 @@ export interface operations {
             };
             /** @description `not_acceptable` */
             406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The player's id */
+                player_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "note": "The name is an insult.",
+                 *       "reason": "name"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateReport"];
+            };
+        };
+        responses: {
+            /** @description The report that was open already */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            /** @description The report */
+            201: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            /** @description `malformed_request` */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: the caller itself, or neither a guest nor an account */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::{
     connection::{DbError, statement},
     games,
-    players::{OwnPlayer, blocks, refresh_tokens::Hash},
+    players::{OwnPlayer, blocks, refresh_tokens::Hash, reports},
     records::archive::amend_imports,
 };
 
@@ -108,6 +108,7 @@ pub async fn merge(
     // First: the games' rows say whether their players have webhooks.
     hand_over(&mut transaction, guest, account.player.id, now).await?;
     blocks::hand_over(&mut transaction, guest, account.player.id).await?;
+    reports::hand_over(&mut transaction, guest, account.player.id).await?;
     let mut changes = vec![];
     for ids in ids.chunks(GAMES_AT_ONCE) {
         match games::append_to_all(&mut transaction, ids, &reseat).await? {

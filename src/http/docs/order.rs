@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 76] = [
+pub const ORDER: [&str; 77] = [
     // players
     "create_player",
     "create_token",
@@ -19,6 +19,7 @@ pub const ORDER: [&str; 76] = [
     "create_block",
     "list_blocks",
     "delete_block",
+    "create_report",
     "export_me",
     "delete_me",
     // variants

@@ -12,7 +12,7 @@ use utoipa::openapi::{
 
 use crate::{
     db::webhooks::deliveries::{CHALLENGE, PING},
-    domain::{NoticeKind, OfferKind, Reason},
+    domain::{NoticeKind, OfferKind, Reason, ReportReason},
     rules::IllegalMove,
     webhook::SendError,
 };
@@ -49,6 +49,7 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
         ("Outcome", "reason", reasons.clone()),
         ("PlayerEvent", "offer", offers),
         ("Problem", "reason", illegal),
+        ("Report", "reason", texts(&ReportReason::ALL.map(ReportReason::as_str))),
         ("Result", "reason", reasons),
         ("Webhook", "disabled_reason", disabled.clone()),
         ("Webhook", "events", notices.clone()),

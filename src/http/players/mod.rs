@@ -5,6 +5,7 @@ pub(crate) mod me;
 pub(crate) mod merge;
 pub(crate) mod profiles;
 pub(crate) mod recovery;
+pub(crate) mod reports;
 pub(crate) mod sign_ins;
 pub(crate) mod stats;
 pub(crate) mod summary;

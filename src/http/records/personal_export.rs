@@ -22,7 +22,7 @@ use crate::{
         games::{self, SeatedGame},
         idempotency,
         lists::invitations::{self, Direction},
-        players::{self, Network, blocks, recovery, refresh_tokens},
+        players::{self, Network, blocks, recovery, refresh_tokens, reports},
         study::{analyses, notes},
         webhooks,
     },
@@ -30,7 +30,7 @@ use crate::{
     http::{
         answer::problem::Problem,
         layers::limits::HeavyBudget,
-        players::{blocks::BlockView, profiles::ProfileView},
+        players::{blocks::BlockView, profiles::ProfileView, reports::ReportView},
         request::{
             extract::{NoQuery, Query},
             player,
@@ -53,12 +53,12 @@ const PAGE_GAMES_MAX: u32 = 20;
 /// Notes of a page: a MiB and a half at most.
 const PAGE_NOTES_MAX: u32 = 100;
 
-/// The maximum number of sign-ins, keys, invitations and blocks, of which the newest are shown.
+/// The maximum number of sign-ins, keys, invitations, blocks and reports, of which the newest are shown.
 const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, sign-ins, the hash of a guest's network, idempotency keys, open invitations and blocked players (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
+/// Profile, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players and the caller's reports (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
 /// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
@@ -96,6 +96,11 @@ pub async fn export_me(
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
         blocks: blocks::list(&state.db, caller.player, None, LISTED_MAX).await?.iter().map(BlockView::of).collect(),
+        reports: reports::list_of_reporter(&state.db, caller.player, LISTED_MAX)
+            .await?
+            .iter()
+            .map(ReportView::of)
+            .collect(),
         notes: vec![],
         games: vec![],
     };
@@ -214,6 +219,8 @@ struct Export {
     invitations: Vec<GameView>,
     /// The players that the player blocks, the last one first.
     blocks: Vec<BlockView>,
+    /// The reports that the player has made, the last one first.
+    reports: Vec<ReportView>,
     /// All notes of the player, by the age of their games, oldest first.
     notes: Vec<NoteView>,
     /// All games in which the player sits, newest first.

@@ -11,6 +11,7 @@ pub mod names;
 pub mod networks;
 pub mod recovery;
 pub mod refresh;
+pub mod reports;
 pub mod revocation;
 pub mod sign_ins;
 pub mod stats;

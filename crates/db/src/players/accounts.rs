@@ -190,6 +190,8 @@ pub async fn update(
             where $8::text is not null and player_id = changed.id
         ), endpoints as (
             update webhook set network = null from changed where $8::text is not null and player_id = changed.id
+        ), reports as (
+            update player_report set network = null from changed where $8::text is not null and reporter_id = changed.id
         )
         select id from changed
         "#,

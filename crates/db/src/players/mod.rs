@@ -1,4 +1,4 @@
-//! Players, their accounts, sign-ins and blocks, and counts of their games.
+//! Players, their accounts, sign-ins, blocks and reports, and counts of their games.
 
 mod accounts;
 pub mod blocks;
@@ -10,6 +10,7 @@ mod networks;
 pub mod player_keys;
 pub mod recovery;
 pub mod refresh_tokens;
+pub mod reports;
 pub mod revocations;
 mod rows;
 pub mod stats;
