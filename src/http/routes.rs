@@ -17,6 +17,7 @@ use super::{
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
     openapi::{self, Document, downgrade},
     operation::{health, problems},
+    operators,
     page::{self, Page},
     paths,
     players::{blocks, me, merge, profiles, recovery, reports, sign_ins, stats, summary, tokens},
@@ -92,7 +93,8 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(invitations::list_invitations)
                 .configure(protection)
                 .configure(pictures)
-                .configure(webhooks),
+                .configure(webhooks)
+                .configure(operators),
         )
         .service(share::get_game_page)
         .service(problems::get_problem)
@@ -131,6 +133,15 @@ fn webhooks(routes: &mut Routes<'_>) {
         .service(deliveries::ping_webhook)
         .service(deliveries::list_webhook_deliveries)
         .service(deliveries::redeliver_webhook);
+}
+
+fn operators(routes: &mut Routes<'_>) {
+    routes
+        .service(operators::reports::list_reports)
+        .service(operators::reports::close_report)
+        .service(operators::players::inspect_player)
+        .service(operators::players::act_on_player)
+        .service(operators::acts::list_operator_acts);
 }
 
 /// The OpenAPI document of the routes.

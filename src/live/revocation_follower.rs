@@ -1,4 +1,4 @@
-//! Reads the revocations that other processes store, and looks at the database: at its clock, and whether it was set back.
+//! Reads the revocations and suspensions that other processes store, and looks at the database: at its clock, and whether it was set back.
 
 use std::{
     error::Error,
@@ -47,16 +47,24 @@ pub async fn follow_revocations(hub: Weak<Hub>, database: Database, on_sight: im
         let within = time::Duration::try_from(within).unwrap_or(KEPT);
         let looked_and_read = async {
             let sight = reader.look().await?;
-            Ok::<_, DbError>((sight, reader.read(within).await?))
+            let revoked = reader.read(within).await?;
+            Ok::<_, DbError>((sight, revoked, reader.read_suspensions(last_read.map(|_| within)).await?))
         };
         let cause = match timeout(READ_TIMEOUT, looked_and_read).await {
-            Ok(Ok((sight, revoked))) => {
+            Ok(Ok((sight, revoked, suspended))) => {
                 on_sight(&sight);
                 let Some(hub) = hub.upgrade() else { return };
                 for revocation in revoked {
                     hub.audience().revoke(revocation.player, revocation.least_version);
                 }
-                hub.audience().revocations().set_read(began);
+                let revocations = hub.audience().revocations();
+                if last_read.is_none() {
+                    revocations.keep_suspensions_of(&suspended.iter().map(|(player, _)| *player).collect());
+                }
+                for (player, suspension) in suspended {
+                    revocations.enter_suspension(player, suspension, began);
+                }
+                revocations.set_read(began);
                 None
             }
             Ok(Err(error)) => Some(with_source(&error)),

@@ -1,17 +1,17 @@
-//! Revoked credentials: which access tokens a process refuses before they expire.
+//! Revoked credentials and suspensions: which access tokens a process refuses before they expire, and which players may not reach others.
 //!
 //! The process that revokes credentials enters them before it answers. The others read them from the database twice a second
 //! (`revocation_follower`). A process that has read nothing for a second accepts no token until it has: `Revocations::refreshed`.
 
 use std::{
-    collections::HashMap,
-    sync::{RwLock, RwLockReadGuard, RwLockWriteGuard},
+    collections::{HashMap, HashSet},
+    sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard},
     time::{Duration, Instant},
 };
 
 use tokio::{sync::watch, time::timeout};
 
-use crate::domain::PlayerId;
+use crate::{db::players::suspensions::Suspension, domain::PlayerId};
 
 /// For so long after the start of the last successful read, tokens are accepted without a further one.
 const CURRENT_FOR: Duration = Duration::from_secs(1);
@@ -25,17 +25,27 @@ const REMEMBERED: Duration = Duration::from_mins(20);
 /// The revoked credentials that a process knows.
 #[derive(Debug)]
 pub struct Revocations {
-    /// One entry for each player of the last 20 minutes. An entry costs its player a password's hash or a new account, both of
-    /// which are limited.
+    /// One entry for each player of the last 20 minutes, and for each that is suspended. An entry costs its player a password's hash or a new
+    /// account, both of which are limited, or an operator an act.
     entries: RwLock<HashMap<PlayerId, Entry>>,
     /// When the last successful read began.
     read_at: watch::Sender<Option<Instant>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     least_version: i32,
     until: Instant,
+    suspension: Option<Arc<Suspension>>,
+}
+
+/// What a process knows about a player: one look-up for a request.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The least `credentials_version` that is accepted.
+    pub least_version: i32,
+    /// The player's suspension, also one that is over.
+    pub suspension: Option<Arc<Suspension>>,
 }
 
 impl Default for Revocations {
@@ -48,6 +58,13 @@ impl Revocations {
     /// The least `credentials_version` of a player that is accepted, if earlier ones were revoked of late.
     pub fn least_version(&self, player: PlayerId) -> Option<i32> {
         self.read().get(&player).map(|entry| entry.least_version)
+    }
+
+    /// What is known about a player, if anything is.
+    pub fn standing(&self, player: PlayerId) -> Option<Standing> {
+        let entries = self.read();
+        let Entry { least_version, suspension, .. } = entries.get(&player)?;
+        Some(Standing { least_version: *least_version, suspension: suspension.clone() })
     }
 
     /// Whether the revocations of the other processes are known.
@@ -67,9 +84,28 @@ impl Revocations {
     pub(super) fn enter(&self, player: PlayerId, least_version: i32, now: Instant) {
         let until = now + REMEMBERED;
         let mut entries = self.write();
-        let entry = entries.entry(player).or_insert(Entry { least_version, until });
+        let entry = entries.entry(player).or_insert(Entry { least_version, until, suspension: None });
         if least_version > entry.least_version {
-            *entry = Entry { least_version, until };
+            (entry.least_version, entry.until) = (least_version, until);
+        }
+    }
+
+    /// Enters a suspension, or that it was lifted. A late one does not replace a newer one.
+    pub fn enter_suspension(&self, player: PlayerId, suspension: Suspension, now: Instant) {
+        let until = now + REMEMBERED;
+        let mut entries = self.write();
+        let entry = entries.entry(player).or_insert(Entry { least_version: i32::MIN, until, suspension: None });
+        if entry.suspension.as_ref().is_none_or(|known| known.changed_at < suspension.changed_at) {
+            (entry.suspension, entry.until) = (Some(Arc::new(suspension)), entry.until.max(until));
+        }
+    }
+
+    /// Forgets all suspensions of players that are not among these: a database that was set back may have fewer.
+    pub(super) fn keep_suspensions_of(&self, suspended: &HashSet<PlayerId>) {
+        for (player, entry) in self.write().iter_mut() {
+            if !suspended.contains(player) {
+                entry.suspension = None;
+            }
         }
     }
 
@@ -79,7 +115,8 @@ impl Revocations {
     }
 
     pub(super) fn prune(&self, now: Instant) {
-        self.write().retain(|_, entry| entry.until > now);
+        self.write()
+            .retain(|_, entry| entry.until > now || entry.suspension.as_ref().is_some_and(|known| !known.is_lifted));
     }
 
     fn read(&self) -> RwLockReadGuard<'_, HashMap<PlayerId, Entry>> {
@@ -94,9 +131,11 @@ impl Revocations {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
+    use time::OffsetDateTime;
     use uuid::Uuid;
 
     use super::*;
+    use crate::domain::Remark;
 
     const PLAYER: PlayerId = PlayerId(Uuid::from_u128(1));
 
@@ -111,6 +150,39 @@ mod tests {
             revocations.prune(now + Duration::from_mins(minutes));
             assert_eq!(revocations.least_version(PLAYER), expected, "after {minutes} minutes");
         }
+    }
+
+    #[test]
+    fn a_suspension_is_kept_until_it_is_lifted() {
+        let (revocations, now) = (Revocations::default(), Instant::now());
+        let made = |second: i64, is_lifted| Suspension {
+            reason: Remark::from_stored("spam".to_owned()),
+            begun_at: OffsetDateTime::UNIX_EPOCH,
+            until: None,
+            is_lifted,
+            changed_at: OffsetDateTime::from_unix_timestamp(second).expect("a moment"),
+        };
+        let is_suspended = || {
+            let standing = revocations.standing(PLAYER)?;
+            Some((standing.least_version, standing.suspension.is_some_and(|known| !known.is_lifted)))
+        };
+        assert_eq!(is_suspended(), None);
+        revocations.enter_suspension(PLAYER, made(2, false), now);
+        // A late report does not replace a newer one, and a revocation leaves the suspension.
+        revocations.enter_suspension(PLAYER, made(1, true), now);
+        assert_eq!(is_suspended(), Some((i32::MIN, true)));
+        revocations.enter(PLAYER, 4, now);
+        assert_eq!(is_suspended(), Some((4, true)));
+        revocations.prune(now + Duration::from_hours(1));
+        assert_eq!(is_suspended(), Some((4, true)));
+        revocations.enter_suspension(PLAYER, made(3, true), now);
+        assert_eq!(is_suspended(), Some((4, false)));
+        revocations.prune(now + Duration::from_hours(1));
+        assert_eq!(is_suspended(), None);
+        // Of a database that was set back.
+        revocations.enter_suspension(PLAYER, made(2, false), now);
+        revocations.keep_suspensions_of(&HashSet::new());
+        assert_eq!(is_suspended(), Some((i32::MIN, false)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 77] = [
+pub const ORDER: [&str; 82] = [
     // players
     "create_player",
     "create_token",
@@ -85,6 +85,12 @@ pub const ORDER: [&str; 77] = [
     "list_webhook_deliveries",
     "redeliver_webhook",
     "delete_webhook",
+    // operators
+    "list_reports",
+    "close_report",
+    "inspect_player",
+    "act_on_player",
+    "list_operator_acts",
     // operation
     "get_problem",
     "get_liveness",

@@ -75,6 +75,22 @@ fn add_common_headers(path: &str, operation: &mut Operation) {
 /// Paths that are answered without the database, or prefixes of such paths.
 const WITHOUT_DATABASE: [&str; 4] = ["/livez", "/problems/", "/v1/variants", "/.well-known/"];
 
+/// Adds the refusal of suspended players to an operation that needs a player's token.
+pub(super) fn add_suspension(operation: &mut Operation) {
+    const SUSPENDED: &str = "`player_suspended`";
+    let bearer = SecurityRequirement::new("bearer", [""; 0]);
+    if !operation.security.iter().flatten().any(|scheme| *scheme == bearer) {
+        return;
+    }
+    match operation.responses.responses.get_mut("403") {
+        Some(RefOr::T(response)) => response.description = format!("{SUSPENDED}; {}", response.description),
+        _ => {
+            let response = ResponseBuilder::new().description(SUSPENDED).build();
+            operation.responses.responses.insert("403".to_owned(), RefOr::T(response));
+        }
+    }
+}
+
 /// Adds the failures that follow from an operation's path and input: a token, a body, or none.
 fn add_common_failures(path: &str, operation: &mut Operation) {
     let needs_token = operation.security.iter().flatten().all(|scheme| *scheme != SecurityRequirement::default());

@@ -15,6 +15,7 @@ use crate::{
     clock::now,
     db::{
         games, merging,
+        operators::acts::list_warnings,
         players::{self, Named, OwnPlayer, WebhookChoice},
         records,
     },
@@ -29,12 +30,14 @@ use crate::{
         games::change::{Executed, execute},
         layers::limits::network_of,
         request::{
-            auth::ErasedCaller,
+            auth::{self, ErasedCaller},
             extract::{Body, NoQuery, Query},
             names::{parse_name, refuse_reserved},
             player::{find, gone},
+            suspended,
         },
         state::{AppState, tokens::Caller},
+        view::wire::{SuspensionView, Timestamp},
     },
     metrics::Grant,
 };
@@ -48,20 +51,31 @@ const GAMES_AT_ONCE: u32 = 100;
 /// How many batches of imported games one request erases: a second's work.
 const IMPORT_BATCHES_MAX: u32 = 20;
 
+/// How many warnings the caller is shown.
+const WARNINGS_MAX: u32 = 10;
+
 /// Get the caller
 #[utoipa::path(
     tag = "players",
     operation_id = "get_me",
-    responses((status = 200, description = "The caller", body = ProfileView)),
+    responses((status = 200, description = "The caller", body = Me)),
     security(("bearer" = []))
 )]
 #[get("/me")]
-pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+pub async fn get_me(
+    state: Data<AppState>,
+    caller: Caller,
+    _: Query<NoQuery>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
     let own = find(&state, caller).await?;
-    Ok(HttpResponse::Ok()
-        .insert_header(NOT_KEPT)
-        .insert_header(VARIES)
-        .json(ProfileView::of(&state, &own.player).await?))
+    let warnings = list_warnings(&state.db, caller.player, WARNINGS_MAX).await?;
+    let me = Me {
+        profile: ProfileView::of(&state, &own.player).await?,
+        suspension: auth::suspension(&request).map(|suspension| SuspensionView::from(&*suspension)),
+        warnings: warnings.into_iter().map(|(at, reason)| WarningView { at: Timestamp(at), reason }).collect(),
+    };
+    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(me))
 }
 
 /// Change the caller's name or password
@@ -94,6 +108,11 @@ pub async fn update_me(
     let mut faults = Faults::default();
     if delete_webhooks && password.is_none() {
         faults.add(Problem::invalid("/delete_webhooks", "is only possible together with a new password"))?;
+    }
+    if name.is_some()
+        && let Some(suspension) = auth::suspension(&request)
+    {
+        return Err(suspended::refusal(&suspension));
     }
     // Checked before the password is hashed: only an authorized caller may cause this expensive work.
     let own = find(&state, caller).await?.player;
@@ -215,6 +234,26 @@ async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
             }
         }
     }
+}
+
+/// The caller.
+#[derive(Serialize, ToSchema)]
+struct Me {
+    #[serde(flatten)]
+    profile: ProfileView,
+    /// Why and until when an operator has suspended the caller; null if the caller is not suspended.
+    #[schema(required = true)]
+    suspension: Option<SuspensionView>,
+    /// What operators have told the caller, the last 10 warnings, newest first.
+    warnings: Vec<WarningView>,
+}
+
+/// A warning of an operator.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Warning)]
+struct WarningView {
+    at: Timestamp,
+    reason: String,
 }
 
 /// The changes of the caller.

@@ -11,7 +11,7 @@ use crate::{
     db::{
         DbError, games,
         merging::{self, GAMES_MAX, Merged, NamedGuest},
-        players::OwnPlayer,
+        players::{OwnPlayer, suspensions},
     },
     domain::{Action, Command, PlayerId, PlayerKind},
     http::{
@@ -24,7 +24,7 @@ use crate::{
         layers::limits,
         request::{
             extract::{Body, NoQuery, Query},
-            player,
+            player, suspended,
         },
         state::{AppState, tokens::Caller},
     },
@@ -68,6 +68,10 @@ pub async fn merge_guest(
         return Err(Problem::new(Code::Forbidden, detail));
     }
     let guest = named_guest(&state, &body.0.guest_token).await?.ok_or_else(no_guest)?;
+    // Otherwise a suspended guest would be free as an account.
+    if let Some(suspension) = suspensions::find(&state.db, guest.player).await?.filter(|found| found.is_active(now())) {
+        return Err(suspended::refusal(&suspension));
+    }
     merge(&state, guest, &own).await?;
     decline_invitations(&state, guest.player).await?;
     let profile = ProfileView::of(&state, &own.player).await?;

@@ -1,4 +1,4 @@
-//! Reports of players by players. What operators do with them is in `operator`.
+//! Reports of players by players. What operators do with them is in `operators`.
 
 use actix_web::{HttpRequest, HttpResponse, post, web::Data};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::profiles::{PlayerPath, no_player};
 use crate::{
     clock::now,
-    db::players::reports::{self, NETWORK_REPORTS_MAX, NewReport, REPORTS_MAX, Report, Reporting},
+    db::players::reports::{self, NETWORK_REPORTS_MAX, Named, NewReport, REPORTS_MAX, Report, Reporting},
     domain::{GameId, PlayerId, Remark, ReportReason},
     http::{
         answer::{
@@ -184,14 +184,20 @@ pub(crate) struct ReportedPlayer {
     id: Uuid,
     /// The name at the time of the report.
     #[schema(example = "Bo")]
-    name: String,
+    name_then: String,
+}
+
+impl ReportedPlayer {
+    pub(crate) fn of(player: &Named) -> Self {
+        Self { id: player.id.0, name_then: player.name.clone() }
+    }
 }
 
 impl ReportView {
     pub(crate) fn of(report: &Report) -> Self {
         Self {
             id: report.id,
-            player: ReportedPlayer { id: report.reported.id.0, name: report.reported.name.clone() },
+            player: ReportedPlayer::of(&report.reported),
             reason: report.reason.as_str(),
             note: report.note.as_ref().map(ToString::to_string),
             game_id: report.game.map(|(game, _)| game.0),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::operators;
 use crate::support::{
     answer::Answer,
     app::TestApp,
@@ -14,6 +15,7 @@ use crate::support::{
 /// What the examples of an operation need: a caller, and ids for the path.
 struct Stage {
     caller: Guest,
+    operator: Guest,
     ids: BTreeMap<&'static str, String>,
 }
 
@@ -37,9 +39,14 @@ async fn stage(app: &TestApp, operation: &str, n: usize) -> Stage {
             ids.insert("webhook_id", webhook.string("/id"));
             ids.insert("delivery_id", webhook.string("/id"));
         }
+        "close_report" => {
+            let path = format!("/v1/players/{}/reports", other.id);
+            let report = app.post(&path, Some(&caller), &json!({"reason": "name"})).await;
+            ids.insert("report_id", report.string("/id"));
+        }
         _ => {}
     }
-    Stage { caller, ids }
+    Stage { caller, operator: operators::operator(app, &format!("operator-{n}")).await, ids }
 }
 
 /// The game that an operation works on.
@@ -117,7 +124,8 @@ async fn send_form(
     }
     let is_open = operation["security"].as_array().is_some_and(Vec::is_empty);
     let request = app.request(method.clone(), &format!("{path}?{}", query.finish()));
-    let mut request = signed(request, (!is_open).then_some(&stage.caller));
+    let caller = if path.starts_with("/v1/operator/") { &stage.operator } else { &stage.caller };
+    let mut request = signed(request, (!is_open).then_some(caller));
     for (name, value) in headers {
         request = request.header(name, value);
     }

@@ -40,7 +40,7 @@ async fn a_report_keeps_the_names_and_the_version_of_its_game() {
     let body = json!({"reason": "cheating", "note": "plays like\na program", "game_id": game});
     let made = report(&app, &ana, &bo.id, &body).await;
     assert_eq!(made.status, 201, "{made:?}");
-    assert_eq!(made.body["player"], json!({"id": bo.id, "name": "Bo the Bad"}));
+    assert_eq!(made.body["player"], json!({"id": bo.id, "name_then": "Bo the Bad"}));
     let seen = ["reason", "note", "game_id", "game_version", "closed_at"].map(|field| made.body[field].clone());
     assert_eq!(seen, [json!("cheating"), json!("plays like\na program"), json!(game), json!(3), Value::Null]);
     // Neither a new name nor further moves change it, and a repetition is answered with it.
@@ -52,7 +52,7 @@ async fn a_report_keeps_the_names_and_the_version_of_its_game() {
     for (reporter, body) in [(&ana, json!({"reason": "name"})), (&app.guest("Eve").await, json!({"reason": "name"}))] {
         let other = report(&app, reporter, &bo.id, &body).await;
         assert_eq!(other.status, 201, "{other:?}");
-        assert_eq!(other.body["player"]["name"], "Bo the Good");
+        assert_eq!(other.body["player"]["name_then"], "Bo the Good");
         assert_eq!([&other.body["note"], &other.body["game_id"], &other.body["game_version"]], [&Value::Null; 3]);
         assert_eq!(report(&app, reporter, &bo.id, &body).await.body, other.body);
     }

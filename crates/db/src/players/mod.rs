@@ -15,7 +15,9 @@ pub mod revocations;
 mod rows;
 pub mod stats;
 pub mod summary;
+pub mod suspensions;
 
+pub(crate) use accounts::update_within;
 pub use accounts::{FirstCredentials, Named, WebhookChoice, find, find_account, insert, sign_out, update};
 pub use counts::{Counts, count_games};
 pub use erasure::{

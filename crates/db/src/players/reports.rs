@@ -36,6 +36,10 @@ pub struct Report {
     pub created_at: OffsetDateTime,
     /// When it was closed; `None` while it is open.
     pub closed_at: Option<OffsetDateTime>,
+    /// What was found then, as the word of a `Finding`, and what the operator has written about it.
+    pub finding: Option<String>,
+    /// See `finding`.
+    pub remark: Option<String>,
 }
 
 /// A player, with the name that it had.
@@ -135,6 +139,8 @@ pub async fn insert(pool: &PgPool, new: &NewReport) -> Result<Reporting, DbError
         game: new.game,
         created_at: new.now,
         closed_at: None,
+        finding: None,
+        remark: None,
     }))
 }
 
@@ -179,7 +185,7 @@ async fn find_open(connection: &mut PgConnection, new: &NewReport) -> Result<Opt
     let row = sqlx::query_as!(
         ReportRow,
         r#"
-        select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at
+        select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at, finding, remark
         from player_report
         where reporter_id = $1 and reported_id = $2
             and coalesce(game_id, '00000000-0000-0000-0000-000000000000') = coalesce($3, '00000000-0000-0000-0000-000000000000'::uuid)
@@ -226,7 +232,7 @@ pub async fn list_of_reporter(pool: &PgPool, reporter: PlayerId, limit: u32) -> 
     let rows = sqlx::query_as!(
         ReportRow,
         r#"
-        select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at
+        select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at, finding, remark
         from player_report where reporter_id = $1 order by created_at desc, id desc limit $2
         "#,
         reporter.0,
@@ -236,6 +242,93 @@ pub async fn list_of_reporter(pool: &PgPool, reporter: PlayerId, limit: u32) -> 
     .instrument(statement("select player_report"))
     .await?;
     rows.into_iter().map(Report::try_from).collect()
+}
+
+/// Which reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those that are open.
+    Open,
+    /// Those that were closed.
+    Closed,
+    /// Those about a player.
+    About(PlayerId),
+}
+
+/// Up to `limit` reports, the last one first, before the one with this id.
+pub async fn list(pool: &PgPool, which: Which, before: Option<Uuid>, limit: u32) -> Result<Vec<Report>, DbError> {
+    let (before, limit) = (before.unwrap_or(Uuid::max()), i64::from(limit));
+    let rows = match which {
+        Which::Open => sqlx::query_as!(
+            ReportRow,
+            r#"
+            select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at,
+                closed_at, finding, remark
+            from player_report where closed_at is null and id < $1 order by id desc limit $2
+            "#,
+            before,
+            limit,
+        )
+        .fetch_all(pool)
+        .instrument(statement("select player_report"))
+        .await?,
+        Which::Closed => sqlx::query_as!(
+            ReportRow,
+            r#"
+            select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at,
+                closed_at, finding, remark
+            from player_report where closed_at is not null and id < $1 order by id desc limit $2
+            "#,
+            before,
+            limit,
+        )
+        .fetch_all(pool)
+        .instrument(statement("select player_report"))
+        .await?,
+        Which::About(player) => sqlx::query_as!(
+            ReportRow,
+            r#"
+            select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at,
+                closed_at, finding, remark
+            from player_report where reported_id = $1 and id < $2 order by id desc limit $3
+            "#,
+            player.0,
+            before,
+            limit,
+        )
+        .fetch_all(pool)
+        .instrument(statement("select player_report"))
+        .await?,
+    };
+    rows.into_iter().map(Report::try_from).collect()
+}
+
+/// The player that a report is about.
+pub(crate) async fn reported_by(connection: &mut PgConnection, report: Uuid) -> Result<Option<PlayerId>, DbError> {
+    let reported = sqlx::query_scalar!("select reported_id from player_report where id = $1", report);
+    let reported = reported.fetch_optional(connection).instrument(statement("select player_report")).await?;
+    Ok(reported.map(PlayerId))
+}
+
+/// Closes a report; returns whether it was open.
+pub(crate) async fn close(
+    connection: &mut PgConnection,
+    report: Uuid,
+    finding: &str,
+    remark: Option<&Remark>,
+    now: OffsetDateTime,
+) -> Result<bool, DbError> {
+    let closed = sqlx::query!(
+        "update player_report set closed_at = $2, finding = $3, remark = $4 where id = $1 and closed_at is null",
+        report,
+        now,
+        finding,
+        remark.map(Remark::as_str),
+    )
+    .execute(connection)
+    .instrument(statement("update player_report"))
+    .await?;
+    Ok(closed.rows_affected() == 1)
 }
 
 /// The reports of a guest, and those against it, become an account's. The caller has locked both players, so that none is added meanwhile.
@@ -270,9 +363,9 @@ pub(crate) async fn hand_over(
             select * from made union all select * from received
         )
         insert into player_report
-            (id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at)
+            (id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at, finding, remark)
         select id, case reporter_id when $1 then $2 else reporter_id end, case reported_id when $1 then $2 else reported_id end,
-            reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at
+            reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at, finding, remark
         from moved where $2 not in (reporter_id, reported_id)
         on conflict do nothing
         "#,
@@ -298,6 +391,8 @@ struct ReportRow {
     game_version: Option<i32>,
     created_at: OffsetDateTime,
     closed_at: Option<OffsetDateTime>,
+    finding: Option<String>,
+    remark: Option<String>,
 }
 
 impl TryFrom<ReportRow> for Report {
@@ -315,6 +410,8 @@ impl TryFrom<ReportRow> for Report {
             game: row.game_id.zip(row.game_version).map(|(game, version)| (GameId(game), version.cast_unsigned())),
             created_at: row.created_at,
             closed_at: row.closed_at,
+            finding: row.finding,
+            remark: row.remark,
         })
     }
 }

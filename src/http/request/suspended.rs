@@ -1,0 +1,79 @@
+//! What a suspended player may still do: read, end what has begun, and manage its own sign-ins and data. All else is refused, so that a new operation is
+//! refused until it stands here.
+
+use actix_web::http::Method;
+
+use crate::{
+    db::players::suspensions::Suspension,
+    http::{
+        answer::{code::Code, problem::Problem},
+        paths,
+        view::wire::SuspensionView,
+    },
+};
+
+/// The operations, besides reads, of a suspended player: none begins a game, or reaches another player who does not play with it already.
+const PERMITTED: [(&str, &str); 25] = [
+    ("POST", "/v1/players"),
+    ("POST", "/v1/tokens"),
+    ("POST", "/v1/tokens/revoke"),
+    // A new password; a new name is refused by its handler.
+    ("PATCH", "/v1/me"),
+    ("DELETE", "/v1/me"),
+    ("DELETE", "/v1/me/sign-ins"),
+    ("DELETE", "/v1/me/sign-ins/{sign_in_id}"),
+    ("POST", "/v1/me/recovery-code"),
+    ("POST", "/v1/me/stream-tickets"),
+    ("PUT", "/v1/me/blocks/{player_id}"),
+    ("DELETE", "/v1/me/blocks/{player_id}"),
+    ("DELETE", "/v1/me/imports"),
+    ("DELETE", "/v1/games/{id}"),
+    ("PUT", "/v1/games/{id}/notes/{ply}"),
+    ("DELETE", "/v1/games/{id}/notes/{ply}"),
+    ("POST", "/v1/games/{id}/analysis"),
+    ("POST", "/v1/games/{id}/resign"),
+    ("POST", "/v1/games/{id}/abort"),
+    ("POST", "/v1/games/{id}/decline"),
+    ("POST", "/v1/games/{id}/join-code"),
+    ("POST", "/v1/games/{id}/offers/{type}/decline"),
+    ("POST", "/v1/games/{id}/offers/{type}/withdraw"),
+    ("POST", "/v1/variants/{variant}/play"),
+    ("PATCH", "/v1/webhooks/{webhook_id}"),
+    ("DELETE", "/v1/webhooks/{webhook_id}"),
+];
+
+/// Those with which a player goes on in games that have begun, unless it is banned: otherwise the opponents' games would stand still, and clocks run
+/// against a player who may not move.
+const PERMITTED_UNLESS_BANNED: [(&str, &str); 2] =
+    [("POST", "/v1/games/{id}/moves"), ("POST", "/v1/games/{id}/offers/{type}/accept")];
+
+/// The offer whose acceptance begins a game.
+const REMATCH: &str = "/offers/rematch/";
+
+/// Refuses an operation that a suspended player may not do.
+pub(crate) fn check(suspension: &Suspension, method: &Method, path: &str) -> Result<(), Problem> {
+    if method.is_safe() || paths::find(path).is_some_and(|known| permits(method, &known.pattern, suspension, path)) {
+        return Ok(());
+    }
+    Err(refusal(suspension))
+}
+
+fn permits(method: &Method, pattern: &str, suspension: &Suspension, path: &str) -> bool {
+    let operation = (method.as_str(), pattern);
+    PERMITTED.contains(&operation)
+        || (suspension.until.is_some() && PERMITTED_UNLESS_BANNED.contains(&operation) && !path.contains(REMATCH))
+}
+
+/// Whether a suspension may refuse an operation, for its documentation.
+pub(crate) fn may_refuse(method: &str, pattern: &str) -> bool {
+    method != "GET" && (!PERMITTED.contains(&(method, pattern)) || pattern == "/v1/me")
+}
+
+/// What a suspended player is told.
+pub(crate) fn refusal(suspension: &Suspension) -> Problem {
+    let detail = match suspension.until {
+        Some(_) => "an operator of the server has suspended the player",
+        None => "an operator of the server has banned the player",
+    };
+    Problem::new(Code::PlayerSuspended, detail).with_suspension(SuspensionView::from(suspension))
+}
