@@ -82,12 +82,11 @@ pub(super) fn add_suspension(operation: &mut Operation) {
     if !operation.security.iter().flatten().any(|scheme| *scheme == bearer) {
         return;
     }
-    match operation.responses.responses.get_mut("403") {
-        Some(RefOr::T(response)) => response.description = format!("{SUSPENDED}; {}", response.description),
-        _ => {
-            let response = ResponseBuilder::new().description(SUSPENDED).build();
-            operation.responses.responses.insert("403".to_owned(), RefOr::T(response));
-        }
+    if let Some(RefOr::T(response)) = operation.responses.responses.get_mut("403") {
+        response.description = format!("{SUSPENDED}; {}", response.description);
+    } else {
+        let response = ResponseBuilder::new().description(SUSPENDED).build();
+        operation.responses.responses.insert("403".to_owned(), RefOr::T(response));
     }
 }
 
