@@ -2,6 +2,7 @@
 //!
 //! A command gets its options, runs until it is done or a signal stops it, and ends with a [`Failure`] or without one.
 
+mod app;
 mod archive;
 mod background;
 mod backup;
@@ -30,6 +31,7 @@ mod upgrade;
 mod verify;
 mod whole_file;
 
+pub use app::app;
 pub use archive::{archive, unarchive};
 pub use backup::backup;
 pub use configuration::configuration;

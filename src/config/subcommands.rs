@@ -54,10 +54,37 @@ pub enum Command {
     /// List reports of players, and close them
     #[command(subcommand)]
     Reports(Reports),
+    /// Make, list or change apps: services of others whose users play here. Servers may run
+    App(App),
     /// Print the exact value of a position and of each of its moves, and exit. Needs no database. Small boards of Kalah or Congkak
     /// take seconds, and Kalah with six pits of four seeds takes minutes. Larger boards are out of reach, and so is Oware with more
     /// than a few seeds, because its positions repeat
     Solve(Solve),
+}
+
+/// What to do with apps.
+#[derive(Clone, Debug, Args)]
+pub struct App {
+    /// What to do
+    #[arg(value_enum)]
+    pub action: AppAction,
+    /// The app: 1 to 32 letters and digits, and . _ - between them. Not for `list`
+    pub name: Option<String>,
+}
+
+/// What is done with an app.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AppAction {
+    /// Make an app, and print its key, which is not shown again
+    Create,
+    /// Print the name of each app, its id, when it and its key were made, and whether it is disabled
+    List,
+    /// Give an app another key, and print it. The former key is void at once, and so are the tokens of its players
+    Rotate,
+    /// Refuse an app's key, and the tokens of its players
+    Disable,
+    /// Accept the key of a disabled app again
+    Enable,
 }
 
 /// Which form of the document.

@@ -6,6 +6,7 @@
 
 mod address;
 mod answer;
+mod apps;
 mod docs;
 mod events;
 mod fixed;

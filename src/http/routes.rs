@@ -12,6 +12,7 @@ use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
 
 use super::{
     answer::problem::Problem,
+    apps::{app, players as app_players, tokens as app_tokens},
     docs::{DOCUMENT, DOCUMENT_3_0, Documentation, FOLDER},
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
@@ -86,15 +87,14 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(offers::accept_offer)
                 .service(offers::decline_offer)
                 .service(offers::withdraw_offer)
-                .service(notes::list_notes)
-                .service(notes::write_note)
-                .service(notes::delete_note)
+                .configure(notes)
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
                 .configure(protection)
                 .configure(pictures)
                 .configure(webhooks)
-                .configure(operators),
+                .configure(operators)
+                .configure(apps),
         )
         .service(share::get_game_page)
         .service(problems::get_problem)
@@ -109,6 +109,10 @@ fn protection(routes: &mut Routes<'_>) {
         .service(blocks::delete_block)
         .service(blocks::list_blocks)
         .service(reports::create_report);
+}
+
+fn notes(routes: &mut Routes<'_>) {
+    routes.service(notes::list_notes).service(notes::write_note).service(notes::delete_note);
 }
 
 fn pictures(routes: &mut Routes<'_>) {
@@ -142,6 +146,16 @@ fn operators(routes: &mut Routes<'_>) {
         .service(operators::players::inspect_player)
         .service(operators::players::act_on_player)
         .service(operators::acts::list_operator_acts);
+}
+
+fn apps(routes: &mut Routes<'_>) {
+    routes
+        .service(app::get_app)
+        .service(app_players::list_app_players)
+        .service(app_players::write_app_player)
+        .service(app_players::get_app_player)
+        .service(app_players::delete_app_player)
+        .service(app_tokens::create_app_player_token);
 }
 
 /// The OpenAPI document of the routes.

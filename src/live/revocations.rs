@@ -26,7 +26,7 @@ const REMEMBERED: Duration = Duration::from_mins(20);
 #[derive(Debug)]
 pub struct Revocations {
     /// One entry for each player of the last 20 minutes, and for each that is suspended. An entry costs its player a password's hash or a new
-    /// account, both of which are limited, or an operator an act.
+    /// account, both of which are limited, or an operator an act; or the operator has locked out an app, and all its players have one.
     entries: RwLock<HashMap<PlayerId, Entry>>,
     /// When the last successful read began.
     read_at: watch::Sender<Option<Instant>>,

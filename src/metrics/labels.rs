@@ -61,6 +61,8 @@ pub enum Grant {
     Refresh,
     /// A recovery code.
     Recovery,
+    /// By an app, for one of its players.
+    App,
 }
 
 /// A kind of token that a client presents.
@@ -70,6 +72,8 @@ pub enum TokenKind {
     Refresh,
     /// The ticket of a stream.
     Ticket,
+    /// The key of an app.
+    AppKey,
 }
 
 /// What has answered a read that a standby may answer.

@@ -1,6 +1,7 @@
 //! The service over real HTTP and a real PostgreSQL. The folders have the names of those in `src/http`.
 
 mod answer;
+mod apps;
 mod docs;
 mod events;
 mod games;

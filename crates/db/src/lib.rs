@@ -3,7 +3,7 @@
 //! Functions are verbs on rows: they take a pool and domain values, and return domain values; absence is `Option`. This
 //! crate knows the domain; it knows nothing of HTTP.
 //!
-//! Modules use each other in this order: `connection`, `kinds`, `migrations` and `readiness`, `players`, `idempotency`, `operators`, `games`, then `merging`, `study`,
+//! Modules use each other in this order: `connection`, `kinds`, `migrations` and `readiness`, `players`, `apps`, `idempotency`, `operators`, `games`, then `merging`, `study`,
 //! `lists`, `events`, `records` and `webhooks`.
 //!
 //! A game of a database that has all migrations:
@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+pub mod apps;
 pub mod connection;
 pub mod databases;
 pub mod events;

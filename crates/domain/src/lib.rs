@@ -55,6 +55,7 @@
 #![deny(missing_docs)]
 
 mod analysis;
+mod app;
 mod archive;
 mod audit;
 mod clock;
@@ -77,6 +78,7 @@ mod seat;
 mod variant_name;
 
 pub use analysis::{ANALYSIS_EDITION, Analysis, Class, JudgedPly, PLIES_ANALYSED_MAX, POINTS_PER_SEED, Value};
+pub use app::{AppName, AppNameError, ExternalId, ExternalIdError};
 pub use archive::{ARCHIVE_VERSION, ArchiveError, ArchivedLog, decode, decode_unverified, encode};
 pub use audit::{Flaw, audit, audit_analysis};
 pub use clock::{Clock, Pause, Time};

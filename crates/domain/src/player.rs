@@ -34,12 +34,20 @@ pub enum PlayerKind {
     Imported,
     /// An erased player, whose games stay.
     Deleted,
+    /// A service with players of its own. It sits in no game.
+    App,
 }
 
 impl PlayerKind {
     /// Every kind.
-    pub const ALL: [PlayerKind; 5] =
-        [PlayerKind::Guest, PlayerKind::Account, PlayerKind::Computer, PlayerKind::Imported, PlayerKind::Deleted];
+    pub const ALL: [PlayerKind; 6] = [
+        PlayerKind::Guest,
+        PlayerKind::Account,
+        PlayerKind::Computer,
+        PlayerKind::Imported,
+        PlayerKind::Deleted,
+        PlayerKind::App,
+    ];
 
     /// Whether it is a person that can play.
     pub const fn is_person(self) -> bool {
@@ -54,6 +62,7 @@ impl PlayerKind {
             PlayerKind::Computer => "computer",
             PlayerKind::Imported => "imported",
             PlayerKind::Deleted => "deleted",
+            PlayerKind::App => "app",
         }
     }
 }

@@ -6,7 +6,11 @@
 //! - `solve-6-4`: the values of Kalah with six pits of four seeds, which takes minutes and [`BIG_TABLE_MIB`] of memory;
 //! - `count [positions] [variant]`: visits so many positions from the opening and does nothing else, for a program that counts
 //!   instructions;
-//! - `analysis`: what the analysis of a random game costs, ply by ply from the last one, as the server analyses games;
+//! - `analysis [variant]`: what the analysis of a random game costs, ply by ply from the last one, as the server analyses games;
+//! - `judge [variant] [games] [positions]`: the judgements of the same analysis, a line for each ply; with so many positions for the
+//!   best move of a ply, if they are given;
+//! - `quality [variant]`: how far these judgements are from those of searches with [`REFERENCE_NODES`] positions;
+//! - `ends [variant]`: how many plies of the last third of these games, played to their ends, are exact;
 //! - `tournament [games] [variant] [level=N] [from=N]`: each level, or this one alone, against the one below, 200 games each by
 //!   default, or those after the first so many. The score so far is printed now and then.
 
@@ -22,8 +26,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mancala_engine::{Endgames, Engine, Level, Limits, Progress, Signal};
-use mancala_rules::{AnyOptions, AnyPosition, Side, Variant};
+use mancala_engine::{Endgames, Engine, Level, Limits, POINTS_PER_SEED, Progress, Review, Signal};
+use mancala_rules::{AnyOptions, AnyPosition, Move, Side, Variant};
 
 /// A signal that never stops a search.
 static GO_ON: Signal = Signal::new();
@@ -78,6 +82,9 @@ const PLIES_MAX: u32 = 2_000;
 /// How many random games are analysed.
 const ANALYSED_GAMES: u32 = 4;
 
+/// How many positions the searches visit that judgements are compared with, for the best move of a ply.
+const REFERENCE_NODES: u64 = 1_600_000;
+
 /// How many plies of each.
 const ANALYSED_PLIES: usize = 60;
 
@@ -95,6 +102,11 @@ fn main() {
         ["solve-6-4"] => solve(&SOLVED_BY_HAND, BIG_TABLE_MIB),
         ["count", nodes, variant] => count(nodes.parse().expect("a number"), variant.parse().expect("a variant")),
         ["analysis"] => [Variant::Kalah, Variant::Oware, Variant::Congkak].into_iter().for_each(analyse),
+        ["analysis", variant] => analyse(variant.parse().expect("a variant")),
+        ["judge", variant, games] => judge(variant, games, None),
+        ["judge", variant, games, positions] => judge(variant, games, Some(positions.parse().expect("a number"))),
+        ["ends", variant] => judge_ends(variant.parse().expect("a variant")),
+        ["quality", variant] => compare(variant.parse().expect("a variant")),
         ["tournament", ref rest @ ..] => {
             let games = rest.iter().find_map(|word| word.parse().ok()).unwrap_or(GAMES);
             let wanted: Vec<Variant> = rest.iter().filter_map(|word| word.parse().ok()).collect();
@@ -107,7 +119,8 @@ fn main() {
             }
         }
         _ => println!(
-            "after `--`: nothing, `solve-6-4`, `count [positions] [variant]`, `analysis`, or `tournament [games] [variant] [level=N] [from=N]`"
+            "after `--`: nothing, `solve-6-4`, `count [positions] [variant]`, `analysis [variant]`, `judge [variant] [games] [positions]`, \
+             `quality [variant]`, `ends [variant]`, or `tournament [games] [variant] [level=N] [from=N]`"
         ),
     }
 }
@@ -191,32 +204,81 @@ fn solve(boards: &[(&str, u8, u8, i32, &[i32])], table_mib: usize) {
 
 /// Reviews the first plies of some random games, as the server does.
 fn analyse(variant: Variant) {
-    let (mut nodes, mut seconds, mut exact) = (0, 0.0, 0);
-    let endgames = Arc::new(Endgames::default());
-    for game in 0..ANALYSED_GAMES {
-        let (mut random, mut position) = (Random(u64::from(game) + 1), opening(variant, "standard", ""));
-        let mut plies = Vec::new();
-        while plies.len() < ANALYSED_PLIES && position.outcome().is_none() {
-            let moves = position.legal_moves();
-            let m = moves[random.draw(moves.len())];
-            plies.push((position.clone(), m));
-            position.play_unchecked(m);
-        }
-        let mut engine = Engine::new(ANALYSIS_TABLE_MIB).with_endgames(Arc::clone(&endgames));
-        let limits = Limits::nodes(engine.review_nodes(&position));
-        for (before, m) in plies.iter().rev() {
-            let (review, time) = timed(|| engine.review(before, *m, limits, &GO_ON));
-            let review = review.expect("the move is legal");
-            (nodes, seconds) = (nodes + review.nodes, seconds + time.as_secs_f64());
-            exact += u32::from(review.is_exact);
-        }
-    }
+    let (reviews, time) = timed(|| reviews(variant, ANALYSED_GAMES, None));
     let games = f64::from(ANALYSED_GAMES);
+    let nodes = reviews.iter().map(|review| review.nodes).sum::<u64>() / u64::from(ANALYSED_GAMES);
+    let exact = reviews.iter().filter(|review| review.is_exact).count();
+    println!("{variant}: {nodes} positions and {:.2} s a game, {exact} plies exact", time.as_secs_f64() / games);
+}
+
+/// Prints the reviews of so many games.
+fn judge(variant: &str, games: &str, nodes: Option<u64>) {
+    for review in reviews(variant.parse().expect("a variant"), games.parse().expect("a number"), nodes) {
+        let Review { before, after, loss, is_exact, line, nodes, .. } = review;
+        println!("{} {} {loss} {is_exact} {} {nodes}", before.points, after.points, line[0]);
+    }
+}
+
+/// Prints how far the reviews are from those by deeper searches.
+#[expect(clippy::cast_precision_loss, reason = "errors are shown in two digits")]
+fn compare(variant: Variant) {
+    let [reviews, deeper] = [None, Some(REFERENCE_NODES)].map(|nodes| reviews(variant, ANALYSED_GAMES, nodes));
+    let errors = |of: fn(&Review) -> i32| -> Vec<u32> {
+        reviews.iter().zip(&deeper).map(|(review, deeper)| of(review).abs_diff(of(deeper))).collect()
+    };
+    let mean =
+        |errors: &[u32]| f64::from(errors.iter().sum::<u32>()) / f64::from(POINTS_PER_SEED) / errors.len() as f64;
+    let (losses, values) = (errors(|review| review.loss), errors(|review| review.before.points));
+    let large = losses.iter().filter(|&&error| error > POINTS_PER_SEED.cast_unsigned()).count();
     println!(
-        "{variant}: {} positions and {:.2} s a game, {exact} plies exact",
-        nodes / u64::from(ANALYSED_GAMES),
-        seconds / games
+        "{variant}, {} plies: losses are off by {:.2} seeds, {large} by more than one; values by {:.2}",
+        losses.len(),
+        mean(&losses),
+        mean(&values)
     );
+}
+
+/// Prints how many of the last plies of the games are exact.
+fn judge_ends(variant: Variant) {
+    let endgames = Arc::new(Endgames::default());
+    let reviews = (0..ANALYSED_GAMES).flat_map(|game| {
+        let plies = random_game(variant, game, usize::MAX);
+        review_all(&plies[plies.len() - plies.len() / 3..], &endgames, None)
+    });
+    let reviews: Vec<_> = reviews.collect();
+    let exact = reviews.iter().filter(|review| review.is_exact).count();
+    println!("{variant}: {exact} of the last {} plies exact", reviews.len());
+}
+
+/// The reviews of the first plies of so many random games.
+fn reviews(variant: Variant, games: u32, nodes: Option<u64>) -> Vec<Review> {
+    let endgames = Arc::new(Endgames::default());
+    let review = |game| review_all(&random_game(variant, game, ANALYSED_PLIES), &endgames, nodes);
+    (0..games).flat_map(review).collect()
+}
+
+/// The first plies of a random game, with the positions before them.
+fn random_game(variant: Variant, game: u32, plies_max: usize) -> Vec<(AnyPosition, Move)> {
+    let (mut random, mut position) = (Random(u64::from(game) + 1), opening(variant, "standard", ""));
+    let mut plies = Vec::new();
+    while plies.len() < plies_max && position.outcome().is_none() {
+        let moves = position.legal_moves();
+        let m = moves[random.draw(moves.len())];
+        plies.push((position.clone(), m));
+        position.play_unchecked(m);
+    }
+    plies
+}
+
+/// The reviews of plies of a game, from the last one. They visit as many positions for the best move as the server's, unless `nodes`
+/// says how many.
+fn review_all(plies: &[(AnyPosition, Move)], endgames: &Arc<Endgames>, nodes: Option<u64>) -> Vec<Review> {
+    let mut engine = Engine::new(ANALYSIS_TABLE_MIB).with_endgames(Arc::clone(endgames));
+    let review = |(before, m): &(AnyPosition, Move)| {
+        let limits = Limits::nodes(nodes.unwrap_or_else(|| engine.review_nodes(before)));
+        engine.review(before, *m, limits, &GO_ON).expect("the move is legal")
+    };
+    plies.iter().rev().map(review).collect()
 }
 
 /// Each level against the one below.

@@ -93,6 +93,10 @@ impl Tree for General {
 
     const ORDERS_BY_ESTIMATES: bool = false;
 
+    const REDUCES_LATER_MOVES: bool = false;
+
+    const TABLE_DEPTH: u8 = 0;
+
     type Position = Position;
     type Move = Move;
     type Moves = MoveList;

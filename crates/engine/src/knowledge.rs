@@ -15,6 +15,13 @@ pub(crate) trait Knowledge {
     /// take a quarter fewer positions. Levels keep the order that their steps were measured with.
     const ORDERS_BY_ESTIMATES: bool = false;
 
+    /// Whether a search with it looks less far ahead for later moves: in reviews of Oware, which judge better with half as many positions
+    /// so. Levels search as their steps were measured.
+    const REDUCES_LATER_MOVES: bool = false;
+
+    /// The least depth at which a search with it looks into the table.
+    const TABLE_DEPTH: u8 = 0;
+
     /// Whether anything is known of a position that is not over.
     fn covers(&self, position: &Position) -> bool;
 
@@ -61,6 +68,11 @@ impl Knowledge for Arc<OwareEndgame> {
     const ARE_KNOWN: bool = true;
 
     const ORDERS_BY_ESTIMATES: bool = true;
+
+    const REDUCES_LATER_MOVES: bool = true;
+
+    /// Most positions are at depth 1, where waiting for the table's memory takes as long as looking at all moves.
+    const TABLE_DEPTH: u8 = 2;
 
     #[inline]
     fn covers(&self, position: &Position) -> bool {

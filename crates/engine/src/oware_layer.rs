@@ -8,6 +8,9 @@ use crate::{
     signal::Signal,
 };
 
+/// The bits of a word.
+const WORD_BITS: usize = u64::BITS as usize;
+
 /// The positions with as many seeds, and the moves from one to another.
 struct Layer {
     seeds: u8,
@@ -48,8 +51,16 @@ struct Values {
     loud: Vec<i8>,
     /// What the player gains if the position comes again.
     repeated: Vec<i8>,
-    /// Whether the value of a move has changed since the position was looked at.
-    is_open: Vec<bool>,
+    /// The positions whose gain may be less than that of their moves: where the gain of one was raised.
+    to_raise: Open,
+    /// The positions whose circle may be more than those of their moves: where that of one was lowered.
+    to_lower: Open,
+}
+
+/// A set of positions that are to be looked at, a bit each.
+#[derive(Default)]
+struct Open {
+    words: Vec<u64>,
 }
 
 impl OwareEndgame {
@@ -128,8 +139,6 @@ impl Layer {
                 return Some(Solved { own: own.gains(), other: other.gains() });
             }
             // Gains by these, or by an end: from fewer to more.
-            own.is_open.fill(true);
-            other.is_open.fill(true);
             while self.raise(&mut own, &mut other, &mut rank) | self.raise(&mut other, &mut own, &mut rank) {
                 if signal.is_stop_after_rest() {
                     return None;
@@ -161,45 +170,42 @@ impl Layer {
             circles: Vec::new(),
             loud: self.positions.iter().zip(&self.loud).map(loud).collect(),
             repeated: self.positions.iter().map(repeated).collect(),
-            is_open: vec![true; len],
+            to_raise: Open::all(len),
+            to_lower: Open::none(len),
         }
     }
 
     /// Raises the gains to those of the moves; `rank` is the highest one so far. Returns whether any changed.
     fn raise(&self, values: &mut Values, next: &mut Values, rank: &mut u8) -> bool {
-        let mut is_raised = false;
-        for at in 0..self.positions.len() {
-            if !std::mem::take(&mut values.is_open[at]) {
-                continue;
-            }
+        let (mut is_raised, mut open) = (false, std::mem::take(&mut values.to_raise));
+        open.take_each(|at| {
             let moves = self.next.of(at);
-            let seeds = values.best(at, moves, &next.seeds);
-            if seeds > values.seeds[at] {
+            let (before, seeds) = (values.seeds[at], values.best(at, moves, &next.seeds));
+            if seeds > before {
                 values.seeds[at] = seeds;
                 values.ranks[at] = values.rank(at, moves, next);
                 *rank = (*rank).max(values.ranks[at]);
-                self.open_previous(at, next);
+                self.open_to_raise(at, next, before, seeds);
                 is_raised = true;
             }
-        }
+        });
+        values.to_raise = open;
         is_raised
     }
 
     /// Lowers the circles to those of the moves. Returns whether any changed.
     fn lower(&self, values: &mut Values, next: &mut Values) -> bool {
-        let mut is_lowered = false;
-        for at in 0..self.positions.len() {
-            if !std::mem::take(&mut values.is_open[at]) {
-                continue;
-            }
-            let best = values.best(at, self.next.of(at), &next.circles);
+        let (mut is_lowered, mut open) = (false, std::mem::take(&mut values.to_lower));
+        open.take_each(|at| {
+            let (before, best) = (values.circles[at], values.best(at, self.next.of(at), &next.circles));
             let circle = best.min(values.repeated[at]).max(values.seeds[at]);
-            if circle < values.circles[at] {
+            if circle < before {
                 values.circles[at] = circle;
-                self.open_previous(at, next);
+                self.open_to_lower(at, next, before, circle);
                 is_lowered = true;
             }
-        }
+        });
+        values.to_lower = open;
         is_lowered
     }
 
@@ -207,18 +213,37 @@ impl Layer {
     fn take_circles(&self, values: &mut Values, next: &mut Values, rank: u8) -> bool {
         let mut is_raised = false;
         for at in 0..self.positions.len() {
-            if values.circles[at] > values.seeds[at] {
-                (values.seeds[at], values.ranks[at]) = (values.circles[at], rank);
-                self.open_previous(at, next);
+            let (before, circle) = (values.seeds[at], values.circles[at]);
+            if circle > before {
+                (values.seeds[at], values.ranks[at]) = (circle, rank);
+                self.open_to_raise(at, next, before, circle);
                 is_raised = true;
             }
         }
         is_raised
     }
 
-    fn open_previous(&self, at: usize, values: &mut Values) {
+    /// Opens the positions before one whose gain was raised, where theirs may be raised by that: the player needs one move that is worth
+    /// more; the other side chooses this one only if it was worth no more before.
+    fn open_to_raise(&self, at: usize, values: &mut Values, before: i8, after: i8) {
         for &previous in self.previous.of(at) {
-            values.is_open[previous as usize] = true;
+            let seeds = values.seeds[previous as usize];
+            let may_rise = if values.is_own { after > seeds } else { before <= seeds };
+            if may_rise {
+                values.to_raise.insert(previous);
+            }
+        }
+    }
+
+    /// Opens the positions before one whose circle was lowered, where theirs may be lowered by that: it has not come down to the
+    /// gain, is more than this one, and if the player chooses the move, was no more before.
+    fn open_to_lower(&self, at: usize, values: &mut Values, before: i8, after: i8) {
+        for &previous in self.previous.of(at) {
+            let place = previous as usize;
+            let circle = values.circles[place];
+            if after < circle && circle > values.seeds[place] && (!values.is_own || before >= circle) {
+                values.to_lower.insert(previous);
+            }
         }
     }
 }
@@ -246,11 +271,45 @@ impl Values {
     /// Lets each position be worth its repetition, where that is more than its gain.
     fn begin_circles(&mut self) {
         self.circles = self.seeds.iter().zip(&self.repeated).map(|(&seeds, &repeated)| seeds.max(repeated)).collect();
-        self.is_open.fill(true);
+        for (at, (circle, seeds)) in (0..).zip(self.circles.iter().zip(&self.seeds)) {
+            if circle > seeds {
+                self.to_lower.insert(at);
+            }
+        }
     }
 
     fn gains(self) -> Vec<Gain> {
         self.seeds.into_iter().zip(self.ranks).map(|(seeds, rank)| Gain { seeds, rank }).collect()
+    }
+}
+
+impl Open {
+    /// None of so many positions.
+    fn none(len: usize) -> Self {
+        Self { words: vec![0; len.div_ceil(WORD_BITS)] }
+    }
+
+    /// All of so many positions.
+    fn all(len: usize) -> Self {
+        let mut open = Self::none(len);
+        (0..number(len)).for_each(|at| open.insert(at));
+        open
+    }
+
+    #[inline]
+    fn insert(&mut self, at: u32) {
+        self.words[at as usize / WORD_BITS] |= 1 << (at as usize % WORD_BITS);
+    }
+
+    /// Looks at each position of the set, in their order, and empties it.
+    fn take_each(&mut self, mut look: impl FnMut(usize)) {
+        for (word, bits) in self.words.iter_mut().enumerate() {
+            let mut bits = std::mem::take(bits);
+            while bits != 0 {
+                look(word * WORD_BITS + bits.trailing_zeros() as usize);
+                bits &= bits - 1;
+            }
+        }
     }
 }
 

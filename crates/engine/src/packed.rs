@@ -105,9 +105,10 @@ impl<G: Game, E: Knowledge> Packed<G, E> {
             return None;
         }
         let mut tag = 1_u64;
-        for side in [turn, !turn] {
-            for index in 0..self.pits {
-                tag = tag << (position.seeds(Pit { side, index }) + 1) | 1;
+        for mut row in position.rows() {
+            for _ in 0..self.pits {
+                tag = tag << ((row & 0xff) + 1) | 1;
+                row >>= 8;
             }
         }
         Some(store.map_or(tag, |store| tag << (store + 1) | 1))
@@ -149,6 +150,10 @@ impl<G: Game, E: Knowledge> Tree for Packed<G, E> {
     const HAS_ENDGAMES: bool = E::ARE_KNOWN;
 
     const ORDERS_BY_ESTIMATES: bool = E::ORDERS_BY_ESTIMATES;
+
+    const REDUCES_LATER_MOVES: bool = E::REDUCES_LATER_MOVES;
+
+    const TABLE_DEPTH: u8 = E::TABLE_DEPTH;
 
     type Position = Position;
     /// The index of a pit.

@@ -80,8 +80,8 @@ const NODES: u64 = 200_000;
 /// The same in Kalah where they are known: half as many judge as well, measured against searches of 1.6 million positions.
 const NODES_WITH_KALAH_ENDGAMES: u64 = 100_000;
 
-/// The same in Oware, where the order of the moves is another one with them.
-const NODES_WITH_OWARE_ENDGAMES: u64 = 140_000;
+/// The same in Oware, where later moves are searched less deep with them.
+const NODES_WITH_OWARE_ENDGAMES: u64 = 70_000;
 
 impl Engine {
     /// How many positions the review of a ply of this game should visit: some seconds for a game of usual length.

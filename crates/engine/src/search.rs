@@ -30,6 +30,9 @@ const EXTRA_MOVE_FIRST: i32 = 1000;
 /// the memory access takes longer than it saves.
 const LOOK_UP_DEPTH: u8 = 3;
 
+/// From this depth on, a search that reduces later moves looks ahead by one ply less for the second move, and by two for others.
+const REDUCED_DEPTH: u8 = 3;
+
 /// How far the wanted margin may be from the least one, in seeds, for a look at what the next moves bank: each seed counts
 /// twice. Where it is farther, they seldom suffice.
 const FLOOR_REACH: i32 = 32;
@@ -123,7 +126,8 @@ impl<'a, T: Tree> Search<'a, T> {
                 return value;
             }
         }
-        let entry = self.table.find(key);
+        let uses_table = window.depth >= T::TABLE_DEPTH;
+        let entry = if uses_table { self.table.find(key) } else { None };
         if let Some(entry) = entry {
             if key.is_sound {
                 bounds = bounds.and(entry.bounds.shifted(margin_range.margin));
@@ -150,7 +154,7 @@ impl<'a, T: Tree> Search<'a, T> {
         let nodes_before = self.nodes;
         let first = entry.map_or(MovePlace::NONE, |entry| entry.best);
         let (value, best) = self.best(position, bounds, window, first);
-        if !self.is_stopped {
+        if !self.is_stopped && uses_table {
             let kind = match value.points {
                 points if points >= window.beta => BoundKind::AtLeast,
                 points if points <= window.alpha => BoundKind::AtMost,
@@ -194,7 +198,7 @@ impl<'a, T: Tree> Search<'a, T> {
             let mut value = if index == 0 {
                 self.child_value(child, alpha, window.beta, window)
             } else {
-                self.child_value(child, alpha, alpha + 1, window)
+                self.later_value(child, index, alpha, window)
             };
             if index > 0 && value.points > alpha && value.points < window.beta && !self.is_stopped {
                 value = self.child_value(child, alpha, window.beta, window);
@@ -214,6 +218,19 @@ impl<'a, T: Tree> Search<'a, T> {
         self.tree.leave();
         let bounds = before.and(best_bounds(&children));
         (Value { points: bounds.clamp(best), bounds }, place)
+    }
+
+    /// Whether a move after the first is better than `alpha`. Where the order is good, later moves seldom are: then a search that is less
+    /// deep comes first, and only a move that seems better is searched to the whole depth.
+    fn later_value(&mut self, child: &Child<T::Position, T::Move>, index: usize, alpha: i32, window: Window) -> Value {
+        if T::REDUCES_LATER_MOVES && window.depth >= REDUCED_DEPTH {
+            let less = if index == 1 { 1 } else { 2 };
+            let value = self.child_value(child, alpha, alpha + 1, Window { depth: window.depth - less, ..window });
+            if value.points <= alpha || self.is_stopped {
+                return value;
+            }
+        }
+        self.child_value(child, alpha, alpha + 1, window)
     }
 
     /// The same by the estimates of the moves, without searching further unless a move gives an extra move.
@@ -271,11 +288,13 @@ impl<'a, T: Tree> Search<'a, T> {
         };
         let moves = self.tree.moves(position).into_iter();
         let mut children: T::Children = moves.enumerate().map(child).collect();
-        self.tree.enter(position);
-        for child in children.iter_mut() {
-            child.key = self.tree.key(&child.position);
+        if depth > T::TABLE_DEPTH {
+            self.tree.enter(position);
+            for child in children.iter_mut() {
+                child.key = self.tree.key(&child.position);
+            }
+            self.tree.leave();
         }
-        self.tree.leave();
         if depth >= LOOK_UP_DEPTH {
             // In a loop of its own, so that the memory accesses of all moves overlap, which halves the time.
             for child in children.iter_mut() {

@@ -15,6 +15,13 @@ pub(crate) trait Tree {
     /// Whether moves are ordered by what earlier depths found of them, where that is looked up, and not by what they gain.
     const ORDERS_BY_ESTIMATES: bool;
 
+    /// Whether moves that come late in this order are searched less deep, unless they seem better than those before.
+    const REDUCES_LATER_MOVES: bool;
+
+    /// The least depth at which the search of a position looks into the table, and stores its result. Positions nearer to the leaves
+    /// have no key.
+    const TABLE_DEPTH: u8;
+
     /// A position with all the state that the search needs.
     type Position: Clone;
 

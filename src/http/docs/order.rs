@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 82] = [
+pub const ORDER: [&str; 88] = [
     // players
     "create_player",
     "create_token",
@@ -91,6 +91,13 @@ pub const ORDER: [&str; 82] = [
     "inspect_player",
     "act_on_player",
     "list_operator_acts",
+    // apps
+    "get_app",
+    "write_app_player",
+    "create_app_player_token",
+    "get_app_player",
+    "list_app_players",
+    "delete_app_player",
     // operation
     "get_problem",
     "get_liveness",

@@ -88,6 +88,13 @@ const PLIES_PER_UNIT: u32 = 100;
 /// and then as many a day. They take 20 MB. New guests would otherwise fill the disk, each with a quota of its own.
 const GUEST_IMPORTS: Policy = Policy::new("guest-imports", 1000, 86_400);
 
+/// For the calls of an app, beside those of its address: 100 a second sustained and 3,000 at once, as a backend makes them that asks for the
+/// tokens of some 90,000 players every 15 minutes.
+const APP: Policy = Policy::new("app", 3000, 30);
+
+/// For the players that an app creates: as many at once as a service brings along, and then as many a day.
+const APP_PLAYERS: Policy = Policy::new("app-players", 20_000, 86_400);
+
 /// The quota of an IPv6 network of 48 bits, in quotas of one of its networks of 64 bits. A site gets a /48 or a little less, and a
 /// provider gives many phones a /64 of one /48 each.
 const WIDE: u32 = 4;
@@ -146,6 +153,8 @@ pub struct Limits {
     heavy_of_account: Limit<PlayerId>,
     heavy_of_address: ByAddress,
     guest_imports: ByAddress,
+    app: Limit<PlayerId>,
+    app_players: Limit<PlayerId>,
 }
 
 /// Lets a call pass, or refuses it with 429. Every counted answer has the quota's state in its headers.
@@ -201,6 +210,23 @@ pub fn count_import(request: &HttpRequest, plies: usize) -> Result<(), Problem> 
     let units = NonZeroU32::new(units).unwrap_or(ONE).min(GUEST_IMPORTS.quota);
     let counted = limits.guest_imports.count(client_address::client_address(request), units);
     counted.map(|_| ()).map_err(|state| state.refusal_of("the guests of this address have imported too much"))
+}
+
+/// Counts a call of an app, which was counted by its address before. The answer shows the app's quota.
+pub fn count_app(request: &HttpRequest, app: PlayerId) -> Result<(), Problem> {
+    let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
+    let state = limits.app.count(&app, ONE).map_err(|state| state.refusal())?;
+    if let Some(counted) = request.extensions().get::<SharedQuotaState>() {
+        *counted.0.borrow_mut() = state;
+    }
+    Ok(())
+}
+
+/// Counts a player that an app is about to create.
+pub fn count_app_player(request: &HttpRequest, app: PlayerId) -> Result<(), Problem> {
+    let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
+    let counted = limits.app_players.count(&app, ONE);
+    counted.map(|_| ()).map_err(|state| state.refusal_of("the app has created too many players"))
 }
 
 /// The budget for heavy work of a request's caller: of the account, or of all guests and clients without a token at an address.
@@ -276,6 +302,8 @@ impl Limits {
             heavy_of_account: Limit::new(HEAVY, clock),
             heavy_of_address: ByAddress::new(HEAVY, clock),
             guest_imports: ByAddress::new(GUEST_IMPORTS, clock),
+            app: Limit::new(APP, clock),
+            app_players: Limit::new(APP_PLAYERS, clock),
         }
     }
 

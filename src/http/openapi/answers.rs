@@ -102,6 +102,17 @@ fn add_common_failures(path: &str, operation: &mut Operation) {
     };
     let unknown = if needs_token { "`unauthenticated`, `invalid_token`" } else { "`invalid_token`" };
     let mut failures = vec![("401", unknown), ("422", invalid), ("500", "`internal`")];
+    if takes_app_key(operation) {
+        let only = operation.security.iter().flatten().count() == 1;
+        failures.push((
+            "403",
+            if only {
+                "`forbidden`: a player's token, or the app is disabled"
+            } else {
+                "`forbidden`: the app is disabled"
+            },
+        ));
+    }
     if path.starts_with("/v1/") {
         failures.push(("406", "`not_acceptable`"));
     }
@@ -120,6 +131,12 @@ fn add_common_failures(path: &str, operation: &mut Operation) {
         let response = ResponseBuilder::new().description(description).build();
         operation.responses.responses.entry(status.to_owned()).or_insert(RefOr::T(response));
     }
+}
+
+/// Whether an app's key opens an operation.
+fn takes_app_key(operation: &Operation) -> bool {
+    let app_key = SecurityRequirement::new::<_, [&str; 0], &str>("app_key", []);
+    operation.security.iter().flatten().any(|scheme| *scheme == app_key)
 }
 
 /// Gives every response with status 4xx or 5xx the one body of all failures, and an example of each. Handlers name only the codes.

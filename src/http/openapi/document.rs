@@ -33,11 +33,12 @@ use crate::http::{answer, request::suspended};
         (name = "webhooks", description = "Events sent to the player's own server"),
         (name = "messages", description = "What the player's own server is sent"),
         (name = "operators", description = "Reports and players, for operators with a key of their own"),
+        (name = "apps", description = "Services of others whose users play here: their players, and tokens for them"),
         (name = "operation", description = "Health and failure codes, for operators"),
     ),
     servers((url = "/", description = "This server")),
     components(schemas(answer::problem::ProblemBody)),
-    modifiers(&Bearer),
+    modifiers(&Bearer, &AppKey),
 )]
 pub struct Document;
 
@@ -58,6 +59,20 @@ impl Modify for Bearer {
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("bearer", SecurityScheme::Http(scheme));
         components.add_security_scheme("operator", SecurityScheme::Http(of_operators));
+    }
+}
+
+/// The scheme by which an app authenticates.
+struct AppKey;
+
+impl Modify for AppKey {
+    fn modify(&self, document: &mut openapi::OpenApi) {
+        let scheme = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .bearer_format("mapp_")
+            .description(Some("The key of an app: the operator of the server makes one."))
+            .build();
+        document.components.get_or_insert_default().add_security_scheme("app_key", SecurityScheme::Http(scheme));
     }
 }
 

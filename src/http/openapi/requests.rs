@@ -20,7 +20,8 @@ pub(super) fn correct(operation: &mut Operation) {
 }
 
 /// Operations without parameters in the body. They accept an empty object, for clients that always send a body.
-const EMPTY_BODY_OPERATIONS: [&str; 12] = [
+const EMPTY_BODY_OPERATIONS: [&str; 13] = [
+    "create_app_player_token",
     "analyse_game",
     "resign_game",
     "abort_game",

@@ -33,7 +33,7 @@ use crate::{
             auth::{self, ErasedCaller},
             extract::{Body, NoQuery, Query},
             names::{parse_name, refuse_reserved},
-            player::{find, gone},
+            player::{find, gone, refuse_if_of_app},
             suspended,
         },
         state::{AppState, tokens::Caller},
@@ -92,6 +92,7 @@ pub async fn get_me(
     )),
     responses(
         (status = 200, description = "The caller", body = UpdatedMe),
+        (status = 403, description = "`forbidden`: a password for a player of an app"),
         (status = 409, description = "`name_taken`"),
     ),
     security(("bearer" = []))
@@ -116,6 +117,9 @@ pub async fn update_me(
     }
     // Checked before the password is hashed: only an authorized caller may cause this expensive work.
     let own = find(&state, caller).await?.player;
+    if password.is_some() {
+        refuse_if_of_app(&state, caller.player, "a player of an app signs in by the app, and has no password").await?;
+    }
     // A player keeps a name that was reserved later. A guest becomes no account with it.
     let is_new = |name: &String| *name != own.name.as_str();
     let name = faults.take(name.filter(is_new).map(|name| parse_name(&name, &state.reserved_names)).transpose())?;
@@ -191,21 +195,27 @@ pub async fn delete_me(
     if found.player.kind != PlayerKind::Deleted {
         find(&state, caller).await?;
     }
+    erase(&state, caller.player).await?;
+    Ok(HttpResponse::NoContent().finish())
+}
+
+/// Erases a player. A repetition erases what an earlier call has left.
+pub(crate) async fn erase(state: &AppState, player: PlayerId) -> Result<(), Problem> {
     // The erasure comes first, so that no game begins meanwhile. If the server stops half-way, a job ends the other games.
-    if let Some(credentials_version) = players::erase(&state.db, caller.player, now()).await? {
-        state.hub.audience().revoke(caller.player, credentials_version);
+    if let Some(credentials_version) = players::erase(&state.db, player, now()).await? {
+        state.hub.audience().revoke(player, credentials_version);
     }
-    state.recent.forget(caller.player);
-    end_games(&state, caller.player).await?;
-    erase_imports(&state, caller.player).await?;
-    // The guests that were merged with the caller go with it. No further one can be merged by now. A repetition finds those that are left.
-    for guest in merging::list(&state.db, caller.player).await? {
+    state.recent.forget(player);
+    end_games(state, player).await?;
+    erase_imports(state, player).await?;
+    // The guests that were merged with the player go with it. No further one can be merged by now. A repetition finds those that are left.
+    for guest in merging::list(&state.db, player).await? {
         players::erase(&state.db, guest, now()).await?;
         state.recent.forget(guest);
-        end_games(&state, guest).await?;
-        erase_imports(&state, guest).await?;
+        end_games(state, guest).await?;
+        erase_imports(state, guest).await?;
     }
-    Ok(HttpResponse::NoContent().finish())
+    Ok(())
 }
 
 /// Erases what the player had imported, up to a bound: the job erases the rest.

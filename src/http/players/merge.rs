@@ -9,7 +9,7 @@ use super::profiles::ProfileView;
 use crate::{
     clock::now,
     db::{
-        DbError, games,
+        DbError, apps, games,
         merging::{self, GAMES_MAX, Merged, NamedGuest},
         players::{OwnPlayer, suspensions},
     },
@@ -71,6 +71,9 @@ pub async fn merge_guest(
     // Otherwise a suspended guest would be free as an account.
     if let Some(suspension) = suspensions::find(&state.db, guest.player).await?.filter(|found| found.is_active(now())) {
         return Err(suspended::refusal(&suspension));
+    }
+    if apps::players::find_membership(&state.db, guest.player).await?.is_some() {
+        return Err(Problem::invalid("/guest_token", "the token is an app's player's, which stays the app's"));
     }
     merge(&state, guest, &own).await?;
     decline_invitations(&state, guest.player).await?;

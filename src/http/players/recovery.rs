@@ -38,7 +38,10 @@ const MORE_CALLS: u32 = 9;
 #[utoipa::path(
     tag = "players",
     operation_id = "renew_recovery_code",
-    responses((status = 200, description = "The new code", body = RecoveryCode)),
+    responses(
+        (status = 200, description = "The new code", body = RecoveryCode),
+        (status = 403, description = "`forbidden`: a player of an app"),
+    ),
     security(("bearer" = []))
 )]
 #[post("/me/recovery-code")]
@@ -51,6 +54,8 @@ pub async fn renew_recovery_code(
 ) -> Result<HttpResponse, Problem> {
     limits::count_more(&request, MORE_CALLS)?;
     let own = player::find(&state, caller).await?;
+    player::refuse_if_of_app(&state, caller.player, "a player of an app signs in by the app, and has no recovery code")
+        .await?;
     let recovery_code = renew(&state, &own).await?.ok_or_else(player::gone)?;
     let answer = RecoveryCode { recovery_code };
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(answer))

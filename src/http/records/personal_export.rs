@@ -18,7 +18,7 @@ use super::cost::games_that_fit;
 use crate::{
     clock::now,
     db::{
-        DbError, Reads,
+        DbError, Reads, apps,
         games::{self, SeatedGame},
         idempotency,
         lists::invitations::{self, Direction},
@@ -58,7 +58,7 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players and the caller's reports (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
+/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players and the caller's reports (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
 /// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
@@ -101,6 +101,9 @@ pub async fn export_me(
             .iter()
             .map(ReportView::of)
             .collect(),
+        app: apps::players::find_membership(&state.db, caller.player)
+            .await?
+            .map(|of| MembershipView { name: of.app, external_id: of.external_id.to_string() }),
         notes: vec![],
         games: vec![],
     };
@@ -221,10 +224,23 @@ struct Export {
     blocks: Vec<BlockView>,
     /// The reports that the player has made, the last one first.
     reports: Vec<ReportView>,
+    /// The app of the player; null for a player of no app.
+    #[schema(required = true)]
+    app: Option<MembershipView>,
     /// All notes of the player, by the age of their games, oldest first.
     notes: Vec<NoteView>,
     /// All games in which the player sits, newest first.
     games: Vec<ExportedGame>,
+}
+
+/// The app of a player.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AppMembership)]
+struct MembershipView {
+    /// The app's name.
+    name: String,
+    /// The app's id of the player.
+    external_id: String,
 }
 
 /// A valid sign-in. Its refresh tokens are stored as hashes only.

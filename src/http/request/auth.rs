@@ -15,11 +15,12 @@ use actix_web::{
     middleware::Next,
     web::Data,
 };
+use sha2::{Digest, Sha256};
 
 use super::suspended;
 use crate::{
     clock::now,
-    db::players::suspensions::Suspension,
+    db::{apps::KeyHash, players::suspensions::Suspension},
     domain::PlayerId,
     http::{
         answer::{code::Code, problem::Problem},
@@ -46,6 +47,8 @@ impl IdentifiedPlayer {
 enum Refused {
     /// It is no token of this service, or has expired.
     Invalid,
+    /// It is an app's key, on a call that takes none.
+    AppKey,
     /// It was issued before a new password, a sign-out everywhere, or the erasure of its player.
     Revoked(Caller),
     /// It is not known whether it was revoked, because the database is away.
@@ -106,7 +109,7 @@ pub async fn refuse_bad_tokens(
         // What needs no token is answered without a database as well; what needs one refuses it.
         None | Some(Refused::Unconfirmed(_)) => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
         Some(Refused::Revoked(_)) if is_erasure => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
-        Some(refused @ (Refused::Invalid | Refused::Revoked(_))) => {
+        Some(refused @ (Refused::Invalid | Refused::AppKey | Refused::Revoked(_))) => {
             state(request.request()).metrics.token_refused(TokenKind::Access);
             Ok(request.error_response(refused.problem()))
         }
@@ -117,9 +120,13 @@ impl Refused {
     fn problem(&self) -> Problem {
         match self {
             Refused::Invalid => Problem::new(Code::InvalidToken, "the access token is not valid, or no longer"),
+            Refused::AppKey => Problem::new(
+                Code::InvalidToken,
+                "an app's key opens the app's own calls only: this one needs a player's access token",
+            ),
             Refused::Revoked(_) => Problem::new(
                 Code::InvalidToken,
-                "the access token was revoked by a new password, by signing out everywhere, or by an erasure",
+                "the access token was revoked by a new password, by signing out everywhere, by an erasure, or by the player's app",
             ),
             Refused::Unconfirmed(_) => {
                 Problem::busy("it is not known at present whether the access token was revoked; try again")
@@ -133,7 +140,7 @@ pub fn identity(request: &impl HttpMessage) -> Option<Caller> {
     match &request.extensions().get::<Identity>()?.0 {
         Ok(caller) => *caller,
         Err(Refused::Unconfirmed(caller)) => Some(*caller),
-        Err(Refused::Invalid | Refused::Revoked(_)) => None,
+        Err(Refused::Invalid | Refused::AppKey | Refused::Revoked(_)) => None,
     }
 }
 
@@ -200,12 +207,34 @@ const BEARER: &[u8] = b"Bearer ";
 /// The addresses that operators' keys open, and no player's token.
 const OPERATORS: &str = "/v1/operator/";
 
+/// The prefix of every key of an app, by which it is recognized, also by scanners for secrets.
+pub const APP_KEY_PREFIX: &[u8] = b"mapp_";
+
+/// The beginnings of the paths of calls that take an app's key.
+const APP_PATHS: [&str; 2] = ["/v1/apps/", "/v1/webhooks"];
+
+/// The hash of the app's key that a request has.
+struct AppKey(KeyHash);
+
+/// The hash of the app's key that a request has, on a call that takes one. It is not checked yet.
+pub fn app_key(request: &impl HttpMessage) -> Option<KeyHash> {
+    request.extensions().get::<AppKey>().map(|key| key.0)
+}
+
 fn caller(request: &HttpRequest) -> Result<Option<Caller>, Refused> {
     if request.path().starts_with(OPERATORS) {
         return Ok(None);
     }
     let token = bearer(request).map_err(|()| Refused::Invalid)?;
     let Some(token) = token else { return Ok(None) };
+    if token.starts_with(APP_KEY_PREFIX) {
+        if !APP_PATHS.iter().any(|path| request.match_info().as_str().starts_with(path)) {
+            return Err(Refused::AppKey);
+        }
+        // Whether it is an app's, the database says: see `apps::caller`.
+        request.extensions_mut().insert(AppKey(Sha256::digest(token).into()));
+        return Ok(None);
+    }
     state(request).tokens.verify(token, now()).map(Some).ok_or(Refused::Invalid)
 }
 

@@ -1,8 +1,11 @@
 //! The caller's row in the database.
 
 use crate::{
-    db::players::{self, OwnPlayer},
-    domain::PlayerKind,
+    db::{
+        apps,
+        players::{self, OwnPlayer},
+    },
+    domain::{PlayerId, PlayerKind},
     http::{
         answer::{code::Code, problem::Problem},
         state::{AppState, tokens::Caller},
@@ -17,10 +20,18 @@ pub(crate) async fn find(state: &AppState, caller: Caller) -> Result<OwnPlayer, 
     if found.credentials_version != caller.credentials_version {
         return Err(Problem::new(
             Code::InvalidToken,
-            "the access token was revoked by a new password, or by signing out everywhere",
+            "the access token was revoked by a new password, by signing out everywhere, or by the player's app",
         ));
     }
     Ok(found)
+}
+
+/// Refuses what the player of an app may not do, because it would outlast the app's access.
+pub(crate) async fn refuse_if_of_app(state: &AppState, player: PlayerId, detail: &str) -> Result<(), Problem> {
+    match apps::players::find_membership(&state.db, player).await? {
+        Some(_) => Err(Problem::new(Code::Forbidden, detail)),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn gone() -> Problem {

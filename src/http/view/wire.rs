@@ -145,6 +145,8 @@ pub enum PlayerKindWord {
     /// A name in imported games, without an account.
     Imported,
     Deleted,
+    /// A service with players of its own, which sits in no game.
+    App,
 }
 
 impl From<&Player> for PlayerView {
@@ -161,6 +163,7 @@ impl From<PlayerKind> for PlayerKindWord {
             PlayerKind::Computer => PlayerKindWord::Computer,
             PlayerKind::Imported => PlayerKindWord::Imported,
             PlayerKind::Deleted => PlayerKindWord::Deleted,
+            PlayerKind::App => PlayerKindWord::App,
         }
     }
 }

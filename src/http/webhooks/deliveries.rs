@@ -24,11 +24,12 @@ use crate::{
             page::{next_link, page_size},
             problem::Problem,
         },
+        apps::caller::WebhookOwner,
         request::{
             extract::{NoQuery, Nothing, OptionalBody, Query},
             player,
         },
-        state::{AppState, tokens::Caller},
+        state::AppState,
         view::wire::Timestamp,
     },
 };
@@ -45,12 +46,12 @@ use crate::{
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`webhook_disabled`, `webhook_not_verified`"),
     ),
-    security(("bearer" = []))
+    security(("bearer" = []), ("app_key" = []))
 )]
 #[post("/webhooks/{webhook_id}/ping")]
 pub async fn ping_webhook(
     state: Data<AppState>,
-    caller: Caller,
+    WebhookOwner(caller): WebhookOwner,
     path: WebhookPath,
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
@@ -75,12 +76,12 @@ pub async fn ping_webhook(
             headers(("Link" = String, description = "The address of the next page, if there is one"))),
         (status = 404, description = "`not_found`"),
     ),
-    security(("bearer" = []))
+    security(("bearer" = []), ("app_key" = []))
 )]
 #[get("/webhooks/{webhook_id}/deliveries")]
 pub async fn list_webhook_deliveries(
     state: Data<AppState>,
-    caller: Caller,
+    WebhookOwner(caller): WebhookOwner,
     path: WebhookPath,
     query: Query<ListDeliveries>,
     request: HttpRequest,
@@ -125,12 +126,12 @@ pub async fn list_webhook_deliveries(
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`webhook_disabled`, `webhook_not_verified`"),
     ),
-    security(("bearer" = []))
+    security(("bearer" = []), ("app_key" = []))
 )]
 #[post("/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver")]
 pub async fn redeliver_webhook(
     state: Data<AppState>,
-    caller: Caller,
+    WebhookOwner(caller): WebhookOwner,
     path: WebhookPath,
     delivery: DeliveryPath,
     _: Query<NoQuery>,

@@ -25,6 +25,7 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
+        apps::caller::WebhookOwner,
         layers::limits,
         request::{
             extract::{self, Body, NoQuery, Nothing, OptionalBody, Query},
@@ -54,7 +55,7 @@ const CHALLENGE_CALLS: u32 = 9;
 /// The events of the caller's games from now on are sent to `url`, signed by the scheme of Standard Webhooks. The answer has the
 /// `secret` that verifies the signatures, which is not shown again. First the endpoint gets a message of type `webhook.challenge`, and
 /// must answer it with 2xx and the same `challenge` in the body. Until then `verified_at` is null and nothing else is sent. For the
-/// rate limit, it counts as ten calls.
+/// rate limit, it counts as ten calls. By an app's key, it is a webhook for the games of all players of the app.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "create_webhook",
@@ -68,14 +69,15 @@ const CHALLENGE_CALLS: u32 = 9;
         (status = 201, description = "The webhook with its secret", body = WebhookWithSecret,
             headers(("Location" = String, description = "The webhook's address"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: the stored answer to an earlier request with this key"))),
+        (status = 403, description = "`forbidden`: a player of an app, or the app is disabled"),
         (status = 409, description = "`too_many_webhooks`"),
     ),
-    security(("bearer" = []))
+    security(("bearer" = []), ("app_key" = []))
 )]
 #[post("/webhooks")]
 pub async fn create_webhook(
     state: Data<AppState>,
-    caller: Caller,
+    WebhookOwner(caller): WebhookOwner,
     key: IdempotencyKey,
     _: Query<NoQuery>,
     body: Body<CreateWebhook>,
@@ -101,6 +103,7 @@ pub async fn create_webhook(
         disabled: None,
     };
     player::find(&state, caller).await?;
+    player::refuse_if_of_app(&state, caller.player, "the app has the webhooks of its players").await?;
     limits::count_more(&request, CHALLENGE_CALLS)?;
     let challenge = new_challenge(webhook.id, webhook.created_at);
     let body = serde_json::to_string(&WebhookWithSecret::of(&webhook)).expect(ALWAYS_JSON);
@@ -143,10 +146,14 @@ fn no_store(mut answer: HttpResponse) -> HttpResponse {
     tag = "webhooks",
     operation_id = "list_webhooks",
     responses((status = 200, description = "All webhooks", body = WebhookPage)),
-    security(("bearer" = []))
+    security(("bearer" = []), ("app_key" = []))
 )]
 #[get("/webhooks")]
-pub async fn list_webhooks(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+pub async fn list_webhooks(
+    state: Data<AppState>,
+    WebhookOwner(caller): WebhookOwner,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
     let items = webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect();
     Ok(json_response(&WebhookPage { items, next_cursor: None }))
 }
@@ -160,12 +167,12 @@ pub async fn list_webhooks(state: Data<AppState>, caller: Caller, _: Query<NoQue
         (status = 200, description = "The webhook", body = WebhookView),
         (status = 404, description = "`not_found`"),
     ),
-    security(("bearer" = []))
+    security(("bearer" = []), ("app_key" = []))
 )]
 #[get("/webhooks/{webhook_id}")]
 pub async fn get_webhook(
     state: Data<AppState>,
-    caller: Caller,
+    WebhookOwner(caller): WebhookOwner,
     path: WebhookPath,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
@@ -188,12 +195,12 @@ pub async fn get_webhook(
         (status = 200, description = "The webhook", body = WebhookView),
         (status = 404, description = "`not_found`"),
     ),
-    security(("bearer" = []))
+    security(("bearer" = []), ("app_key" = []))
 )]
 #[patch("/webhooks/{webhook_id}")]
 pub async fn update_webhook(
     state: Data<AppState>,
-    caller: Caller,
+    WebhookOwner(caller): WebhookOwner,
     path: WebhookPath,
     _: Query<NoQuery>,
     body: Body<UpdateWebhook>,
@@ -223,12 +230,12 @@ pub async fn update_webhook(
         (status = 404, description = "`not_found`"),
         (status = 409, description = "`webhook_disabled`"),
     ),
-    security(("bearer" = []))
+    security(("bearer" = []), ("app_key" = []))
 )]
 #[post("/webhooks/{webhook_id}/verify")]
 pub async fn verify_webhook(
     state: Data<AppState>,
-    caller: Caller,
+    WebhookOwner(caller): WebhookOwner,
     path: WebhookPath,
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
@@ -257,12 +264,12 @@ pub async fn verify_webhook(
         (status = 204, description = "The webhook is deleted"),
         (status = 404, description = "`not_found`"),
     ),
-    security(("bearer" = []))
+    security(("bearer" = []), ("app_key" = []))
 )]
 #[delete("/webhooks/{webhook_id}")]
 pub async fn delete_webhook(
     state: Data<AppState>,
-    caller: Caller,
+    WebhookOwner(caller): WebhookOwner,
     path: WebhookPath,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
@@ -285,12 +292,12 @@ pub async fn delete_webhook(
         (status = 200, description = "The webhook with its new secret", body = WebhookWithSecret),
         (status = 404, description = "`not_found`"),
     ),
-    security(("bearer" = []))
+    security(("bearer" = []), ("app_key" = []))
 )]
 #[post("/webhooks/{webhook_id}/rotate-secret")]
 pub async fn rotate_webhook_secret(
     state: Data<AppState>,
-    caller: Caller,
+    WebhookOwner(caller): WebhookOwner,
     path: WebhookPath,
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,

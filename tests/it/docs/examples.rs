@@ -19,8 +19,13 @@ struct Stage {
     ids: BTreeMap<&'static str, String>,
 }
 
-/// A stage on which an operation can do its work: an account with an active game against a guest, or what else it needs.
+/// A stage on which an operation can do its work: an account with an active game against a guest, an app with a player, or what else it needs.
 async fn stage(app: &TestApp, operation: &str, n: usize) -> Stage {
+    if operation.split('_').any(|word| word == "app") {
+        let caller = app.new_app(&format!("app-{n}")).await;
+        app.app_player(&caller, "user-4711", "Other").await;
+        return Stage { caller, ids: BTreeMap::new() };
+    }
     let caller = app.account(&format!("Caller {n}"), "correct horse").await;
     let other = app.guest("Other").await;
     let game = game(app, operation, &caller, &other).await;

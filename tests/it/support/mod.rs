@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod app;
+pub mod apps;
 pub mod binary;
 pub mod calls;
 pub mod clock;

@@ -267,10 +267,8 @@ pub(crate) async fn store(connection: &mut PgConnection, group: &[&Append]) -> R
                 rematch_game_id = coalesce((once ->> 'rematch_game_id')::uuid, game.rematch_game_id),
                 analysed_at = coalesce((once ->> 'analysed_at')::timestamptz, game.analysed_at),
                 join_code = coalesce(once ->> 'join_code', game.join_code),
-                has_webhooks = case when once is null or game.has_webhooks then game.has_webhooks else exists (
-                    select from webhook where disabled_at is null and player_id in (
-                        (once ->> 'seat_0_player_id')::uuid, (once ->> 'seat_1_player_id')::uuid
-                    )
+                has_webhooks = case when once is null or game.has_webhooks then game.has_webhooks else players_have_webhooks(
+                    array[(once ->> 'seat_0_player_id')::uuid, (once ->> 'seat_1_player_id')::uuid]
                 ) end
             from given
             where game.id = given.game_id and game.version = given.expected

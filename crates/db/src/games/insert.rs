@@ -60,7 +60,7 @@ pub async fn insert(
             )
             select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, false, false, $17, $18,
                 $23, $24, $32, $33, $34, $35::jsonb -> 'time', $36, $37, $38::jsonb,
-                exists (select from webhook where player_id in ($15, $16, $23) and disabled_at is null), $40,
+                players_have_webhooks(array[$15, $16, $23]::uuid[]), $40,
                 case when exists (select from named_by) then $41 end
             where $26 is null or exists (select from claimed)
             on conflict (id) do nothing

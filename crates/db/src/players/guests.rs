@@ -12,7 +12,7 @@ use crate::connection::{DbError, statement};
 /// How many notes of unused guests are deleted by one statement: a few milliseconds' work.
 const NOTES_AT_ONCE: i64 = 1000;
 
-/// Deletes guests who were created before a moment, have not been seen since, and neither sit in a game nor are invited
+/// Deletes guests of no app who were created before a moment, have not been seen since, and neither sit in a game nor are invited
 /// to one, nor have imported one. It scans up to `limit` players after the given one, and returns the last of them, or `None` at the end. A
 /// guest with notes loses them first, `NOTES_AT_ONCE` at a time, and is deleted by a later scan.
 pub async fn purge_guests(
@@ -38,6 +38,8 @@ pub async fn purge_guests(
                     select from game where invited_player_id = player.id and started_at is null and aborted_at is null
                 )
                 and not exists (select from game where invited_player_id = player.id and opponent = 'imported')
+                -- The player of an app comes back by its app, and has no refresh token.
+                and not exists (select from app_player where player_id = player.id)
                 -- The names of a guest that was merged with an account may outlast its games.
                 and not exists (
                     select from player named where named.kind = 'imported'

@@ -49,7 +49,7 @@ pub struct PendingEvents {
 pub struct Subscriber {
     /// The webhook.
     pub webhook: Uuid,
-    /// Its player.
+    /// Its player, or a player of its app.
     pub player: PlayerId,
     /// Earlier events are not sent to it.
     pub created_at: OffsetDateTime,
@@ -234,6 +234,10 @@ impl Batch {
                     / greatest(1, (
                         select count(*) from webhook
                         where player_id in (seat_0_player_id, seat_1_player_id, invited_player_id) and disabled_at is null
+                    ) + (
+                        select count(*) from app_player join webhook on webhook.player_id = app_id
+                        where app_player.player_id in (seat_0_player_id, seat_1_player_id, invited_player_id)
+                          and webhook.disabled_at is null
                     )) as appends
                 from wanted
             )
@@ -426,13 +430,17 @@ pub async fn put_off(pool: &PgPool, game: GameId, until: OffsetDateTime) -> Resu
     Ok(())
 }
 
-/// The enabled endpoints of players.
+/// The enabled endpoints of players, and of the apps of players: an app's endpoint stands once for each of them.
 pub async fn subscribers(executor: impl PgExecutor<'_>, players: &[PlayerId]) -> Result<Vec<Subscriber>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select webhook.id, player_id as "player_id!", webhook.created_at, events
+        select webhook.id as "id!", player_id as "player_id!", webhook.created_at as "created_at!", events
         from webhook join player on player.id = player_id
         where player_id = any($1) and disabled_at is null and player.kind <> 'deleted'
+        union all
+        select webhook.id, app_player.player_id, webhook.created_at, events
+        from app_player join app on app.id = app_id join webhook on webhook.player_id = app_id
+        where app_player.player_id = any($1) and webhook.disabled_at is null and app.disabled_at is null
         "#,
         &players.iter().map(|player| player.0).collect::<Vec<_>>(),
     )

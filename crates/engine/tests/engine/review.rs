@@ -86,7 +86,7 @@ fn a_review_visits_fewer_positions_with_known_endgames() {
         (Variant::Kalah, "", 100_000, 200_000),
         // A store can end the game, so that its value depends on more than the pits.
         (Variant::Kalah, "majority_end=true", 200_000, 200_000),
-        (Variant::Oware, "", 140_000, 200_000),
+        (Variant::Oware, "", 70_000, 200_000),
         (Variant::Bao, "", 200_000, 200_000),
     ] {
         let opening = opening(variant, "standard", overrides);

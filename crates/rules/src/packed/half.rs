@@ -85,6 +85,20 @@ impl Half {
         (self.0 & Self::PITS).wrapping_mul(Self::ONES).to_le_bytes()[STORE as usize]
     }
 
+    /// The seeds of this pit and of those before it, back to the first that holds neither two nor three. Without a branch for each pit,
+    /// because the processor cannot predict it.
+    #[inline]
+    pub const fn twos_and_threes_back_from(self, place: u8) -> Self {
+        const LOW: u64 = 0x7f * Half::ONES;
+        // Zero in a byte of two or three; then the highest bit of every other byte.
+        let others = (self.0 ^ (2 * Self::ONES)) & !Self::ONES;
+        let others = (((others & LOW) + LOW) | others) & !LOW;
+        // The pits above are shifted out, and a byte below the lowest pit ends the chain.
+        let above = 8 * (STORE - place % 8) as u32;
+        let chain = ((others << above) | (1 << above >> 1)).leading_zeros();
+        Self(self.0 & (!u64::MAX.unbounded_shr(chain) >> above))
+    }
+
     /// Takes all seeds of a place.
     #[inline]
     pub fn lift(&mut self, place: u8) -> u8 {

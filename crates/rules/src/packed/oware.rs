@@ -197,17 +197,7 @@ impl Game for Oware {
 /// R6: the seeds of the pits back from the last seed, as long as these are on the other row and hold two or three.
 #[inline]
 fn chain(position: &Position, last: u8) -> Half {
-    let mut chain = Half::default();
-    if last >= OTHER {
-        for pit in (0..=last - OTHER).rev() {
-            let seeds = position.other.at(pit);
-            if !matches!(seeds, 2 | 3) {
-                break;
-            }
-            chain.drop(pit, seeds);
-        }
-    }
-    chain
+    if last < OTHER { Half::default() } else { position.other.twos_and_threes_back_from(last - OTHER) }
 }
 
 /// Whether a chain holds every seed of the other row; `false` for an empty chain.

@@ -58,7 +58,7 @@ pub fn label(player: &Player) -> PlayerLabel<'_> {
     let mark = match player.kind {
         PlayerKind::Guest => Some(PlayerMark::Guest),
         PlayerKind::Imported => Some(PlayerMark::Imported),
-        PlayerKind::Account | PlayerKind::Computer | PlayerKind::Deleted => None,
+        PlayerKind::Account | PlayerKind::Computer | PlayerKind::Deleted | PlayerKind::App => None,
     };
     PlayerLabel { name: player.name.as_str(), mark }
 }

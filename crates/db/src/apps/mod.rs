@@ -1,0 +1,6 @@
+//! Apps, their keys, and their players.
+
+mod keys;
+pub mod players;
+
+pub use keys::{App, KeyHash, change_key, disable, enable, find, insert, list};

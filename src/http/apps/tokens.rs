@@ -1,0 +1,72 @@
+//! Access tokens that an app gets for its players.
+
+use actix_web::{HttpResponse, http::header, post, web::Data};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{
+    caller::AppCaller,
+    players::{ExternalIdParam, ExternalIdPath, no_app_player},
+};
+use crate::{
+    clock::now,
+    db::apps::players,
+    http::{
+        answer::problem::Problem,
+        request::extract::{NoQuery, Nothing, OptionalBody, Query},
+        state::{
+            AppState,
+            tokens::{ACCESS_TOKEN_LIFETIME, Caller},
+        },
+        view::wire::PlayerView,
+    },
+    metrics::Grant,
+};
+
+/// Create a token of a player of the app
+///
+/// An access token with which the player's own client calls. There is no refresh token: the client asks the app's backend for the next one. A new
+/// key of the app, or its disabling, revokes the tokens of all its players.
+#[utoipa::path(
+    tag = "apps",
+    operation_id = "create_app_player_token",
+    params(ExternalIdParam),
+    responses(
+        (status = 200, description = "The player, and a token to play with", body = PlayerToken),
+        (status = 404, description = "`not_found`"),
+    ),
+    security(("app_key" = []))
+)]
+#[post("/apps/me/players/{external_id}/tokens")]
+pub async fn create_app_player_token(
+    state: Data<AppState>,
+    caller: AppCaller,
+    path: ExternalIdPath,
+    _: Query<NoQuery>,
+    _: OptionalBody<Nothing>,
+) -> Result<HttpResponse, Problem> {
+    let found = players::find_for_token(&state.db, caller.app.id, &caller.key, &path.0).await?;
+    let own = found.ok_or_else(no_app_player)?;
+    state.metrics.token_issued(Grant::App);
+    let named = Caller { player: own.player.id, credentials_version: own.credentials_version, is_guest: true };
+    let token = PlayerToken {
+        player: PlayerView::from(&own.player),
+        access_token: state.tokens.issue(named, now()),
+        token_type: "Bearer",
+        expires_in: ACCESS_TOKEN_LIFETIME.whole_seconds(),
+    };
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(token))
+}
+
+/// A player of an app, and a token that identifies it.
+#[derive(Serialize, ToSchema)]
+struct PlayerToken {
+    player: PlayerView,
+    /// Goes into the header: `Authorization: Bearer <access_token>`.
+    access_token: String,
+    #[schema(example = "Bearer")]
+    token_type: &'static str,
+    /// Seconds until the access token expires.
+    #[schema(example = 900)]
+    expires_in: i64,
+}
