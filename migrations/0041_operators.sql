@@ -24,6 +24,8 @@ create table player_suspension (
     constraint player_suspension_player_fkey foreign key (player_id) references player (id) on delete cascade
 );
 create index player_suspension_changed_idx on player_suspension (changed_at);
+-- Those in force, which a process reads first.
+create index player_suspension_end_idx on player_suspension (coalesce(until, 'infinity')) where lifted_at is null;
 
 -- The audit log. The name of an operator and not a key of its row: a log outlives what it tells of.
 create table operator_act (

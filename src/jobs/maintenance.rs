@@ -36,7 +36,7 @@ pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, set
             tracing::warn!("not all games of erased players were ended: {error}");
         }
         if let Err(error) = bans::end_games(&pool, &writers, now()).await {
-            tracing::warn!("not all games of banned players were ended: {error}");
+            tracing::warn!("not all games of suspended players were ended: {error}");
         }
         if let Err(error) = abandonment::end_games(&pool, &writers, settings.abandoned_after, &mut scan, now()).await {
             tracing::warn!("not all abandoned games were ended: {error}");

@@ -10,6 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::hub::Hub;
 use crate::{
+    clock::now,
     db::{
         Database, DbError,
         connection::sight::Sight,
@@ -32,7 +33,7 @@ const OVERLAP: Duration = Duration::from_secs(30);
 const PRUNE_PAUSE: Duration = Duration::from_mins(1);
 
 /// Reads the revocations of all processes until the hub is gone. The first read, and the one after a failure, read all that are
-/// stored; the others read those since the last one. `on_sight` gets what each look at the database shows.
+/// stored, and the suspensions in force; the others read those since the last one. `on_sight` gets what each look at the database shows.
 pub async fn follow_revocations(hub: Weak<Hub>, database: Database, on_sight: impl Fn(&Sight)) {
     let mut reader = Reader::new(database);
     let (mut last_read, mut pruned_at) = (None::<Instant>, Instant::now());
@@ -78,7 +79,7 @@ pub async fn follow_revocations(hub: Weak<Hub>, database: Database, on_sight: im
         if pruned_at.elapsed() >= PRUNE_PAUSE
             && let Some(hub) = hub.upgrade()
         {
-            hub.audience().revocations().prune(began);
+            hub.audience().revocations().prune(began, now());
             pruned_at = began;
         }
         sleep(PAUSE).await;

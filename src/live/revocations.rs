@@ -5,13 +5,14 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{RwLock, RwLockReadGuard, RwLockWriteGuard},
     time::{Duration, Instant},
 };
 
+use time::OffsetDateTime;
 use tokio::{sync::watch, time::timeout};
 
-use crate::{db::players::suspensions::Suspension, domain::PlayerId};
+use crate::{db::players::suspensions::Term, domain::PlayerId};
 
 /// For so long after the start of the last successful read, tokens are accepted without a further one.
 const CURRENT_FOR: Duration = Duration::from_secs(1);
@@ -36,16 +37,16 @@ pub struct Revocations {
 struct Entry {
     least_version: i32,
     until: Instant,
-    suspension: Option<Arc<Suspension>>,
+    suspension: Option<Term>,
 }
 
 /// What a process knows about a player: one look-up for a request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Standing {
     /// The least `credentials_version` that is accepted.
     pub least_version: i32,
     /// The player's suspension, also one that is over.
-    pub suspension: Option<Arc<Suspension>>,
+    pub suspension: Option<Term>,
 }
 
 impl Default for Revocations {
@@ -64,7 +65,7 @@ impl Revocations {
     pub fn standing(&self, player: PlayerId) -> Option<Standing> {
         let entries = self.read();
         let Entry { least_version, suspension, .. } = entries.get(&player)?;
-        Some(Standing { least_version: *least_version, suspension: suspension.clone() })
+        Some(Standing { least_version: *least_version, suspension: *suspension })
     }
 
     /// Whether the revocations of the other processes are known.
@@ -91,12 +92,12 @@ impl Revocations {
     }
 
     /// Enters a suspension, or that it was lifted. A late one does not replace a newer one.
-    pub fn enter_suspension(&self, player: PlayerId, suspension: Suspension, now: Instant) {
+    pub fn enter_suspension(&self, player: PlayerId, suspension: Term, now: Instant) {
         let until = now + REMEMBERED;
         let mut entries = self.write();
         let entry = entries.entry(player).or_insert(Entry { least_version: i32::MIN, until, suspension: None });
         if entry.suspension.as_ref().is_none_or(|known| known.changed_at < suspension.changed_at) {
-            (entry.suspension, entry.until) = (Some(Arc::new(suspension)), entry.until.max(until));
+            (entry.suspension, entry.until) = (Some(suspension), entry.until.max(until));
         }
     }
 
@@ -114,9 +115,10 @@ impl Revocations {
         self.read_at.send_replace(Some(began));
     }
 
-    pub(super) fn prune(&self, now: Instant) {
+    /// Forgets what counts no longer; `clock` is the same moment as `now`.
+    pub(super) fn prune(&self, now: Instant, clock: OffsetDateTime) {
         self.write()
-            .retain(|_, entry| entry.until > now || entry.suspension.as_ref().is_some_and(|known| !known.is_lifted));
+            .retain(|_, entry| entry.until > now || entry.suspension.is_some_and(|known| known.is_active(clock)));
     }
 
     fn read(&self) -> RwLockReadGuard<'_, HashMap<PlayerId, Entry>> {
@@ -131,11 +133,9 @@ impl Revocations {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
-    use time::OffsetDateTime;
     use uuid::Uuid;
 
     use super::*;
-    use crate::domain::Remark;
 
     const PLAYER: PlayerId = PlayerId(Uuid::from_u128(1));
 
@@ -147,21 +147,16 @@ mod tests {
         // A late report does not replace a newer one.
         revocations.enter(PLAYER, 3, now);
         for (minutes, expected) in [(16, Some(4)), (20, None)] {
-            revocations.prune(now + Duration::from_mins(minutes));
+            revocations.prune(now + Duration::from_mins(minutes), OffsetDateTime::UNIX_EPOCH);
             assert_eq!(revocations.least_version(PLAYER), expected, "after {minutes} minutes");
         }
     }
 
     #[test]
-    fn a_suspension_is_kept_until_it_is_lifted() {
+    fn a_suspension_is_kept_until_it_is_lifted_or_over() {
         let (revocations, now) = (Revocations::default(), Instant::now());
-        let made = |second: i64, is_lifted| Suspension {
-            reason: Remark::from_stored("spam".to_owned()),
-            begun_at: OffsetDateTime::UNIX_EPOCH,
-            until: None,
-            is_lifted,
-            changed_at: OffsetDateTime::from_unix_timestamp(second).expect("a moment"),
-        };
+        let at = |second: i64| OffsetDateTime::from_unix_timestamp(second).expect("a moment");
+        let made = |second: i64, is_lifted| Term { until: None, is_lifted, changed_at: at(second) };
         let is_suspended = || {
             let standing = revocations.standing(PLAYER)?;
             Some((standing.least_version, standing.suspension.is_some_and(|known| !known.is_lifted)))
@@ -173,12 +168,17 @@ mod tests {
         assert_eq!(is_suspended(), Some((i32::MIN, true)));
         revocations.enter(PLAYER, 4, now);
         assert_eq!(is_suspended(), Some((4, true)));
-        revocations.prune(now + Duration::from_hours(1));
+        revocations.prune(now + Duration::from_hours(1), at(9));
         assert_eq!(is_suspended(), Some((4, true)));
         revocations.enter_suspension(PLAYER, made(3, true), now);
         assert_eq!(is_suspended(), Some((4, false)));
-        revocations.prune(now + Duration::from_hours(1));
+        revocations.prune(now + Duration::from_hours(1), at(9));
         assert_eq!(is_suspended(), None);
+        revocations.enter_suspension(PLAYER, Term { until: Some(at(10)), ..made(1, false) }, now);
+        for (second, expected) in [(9, Some((i32::MIN, true))), (10, None)] {
+            revocations.prune(now + Duration::from_hours(1), at(second));
+            assert_eq!(is_suspended(), expected, "at {second}");
+        }
         // Of a database that was set back.
         revocations.enter_suspension(PLAYER, made(2, false), now);
         revocations.keep_suspensions_of(&HashSet::new());

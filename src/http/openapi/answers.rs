@@ -7,9 +7,12 @@ use utoipa::openapi::{
 use super::failures;
 use crate::http::{answer::problem::PROBLEM_JSON, layers::limits::UNLIMITED};
 
-/// Adds the failures and the headers of an operation's answers.
-pub(super) fn complete(path: &str, operation: &mut Operation) {
+/// Adds the failures and the headers of an operation's answers. `is_suspended` says whether a suspended player is refused.
+pub(super) fn complete(path: &str, operation: &mut Operation, is_suspended: bool) {
     add_common_failures(path, operation);
+    if is_suspended {
+        add_suspension(operation);
+    }
     add_failure_bodies(operation);
     add_common_headers(path, operation);
 }
@@ -76,7 +79,7 @@ fn add_common_headers(path: &str, operation: &mut Operation) {
 const WITHOUT_DATABASE: [&str; 4] = ["/livez", "/problems/", "/v1/variants", "/.well-known/"];
 
 /// Adds the refusal of suspended players to an operation that needs a player's token.
-pub(super) fn add_suspension(operation: &mut Operation) {
+fn add_suspension(operation: &mut Operation) {
     const SUSPENDED: &str = "`player_suspended`";
     let bearer = SecurityRequirement::new("bearer", [""; 0]);
     if !operation.security.iter().flatten().any(|scheme| *scheme == bearer) {

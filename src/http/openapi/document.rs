@@ -94,10 +94,7 @@ pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
         for (method, operation) in METHODS.into_iter().zip(operations) {
             let Some(operation) = operation else { continue };
             requests::correct(operation);
-            if suspended::may_refuse(method, path) {
-                answers::add_suspension(operation);
-            }
-            answers::complete(path, operation);
+            answers::complete(path, operation, suspended::may_refuse(method, path));
             say_that_no_token_is_needed(operation);
         }
     }

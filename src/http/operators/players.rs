@@ -105,7 +105,7 @@ pub async fn act_on_player(
         Acted::Done(act, suspension) => {
             // Before the answer: from here on this process refuses or lets pass what the others will within a second.
             if let Some(suspension) = suspension {
-                state.hub.audience().revocations().enter_suspension(path.0, suspension, Instant::now());
+                state.hub.audience().revocations().enter_suspension(path.0, suspension.term(), Instant::now());
             }
             state.recent.forget(path.0);
             Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(ActView::of(&act)))

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use actix_web::{HttpRequest, HttpResponse, delete, get, patch, web::Data};
 use serde::{Deserialize, Serialize};
+use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use utoipa::ToSchema;
 
 use super::{
@@ -15,8 +16,8 @@ use crate::{
     clock::now,
     db::{
         games, merging,
-        operators::acts::list_warnings,
-        players::{self, Named, OwnPlayer, WebhookChoice},
+        operators::acts,
+        players::{self, Named, OwnPlayer, WebhookChoice, suspensions},
         records,
     },
     domain::{Action, Command, Player, PlayerId, PlayerKind},
@@ -52,7 +53,10 @@ const GAMES_AT_ONCE: u32 = 100;
 const IMPORT_BATCHES_MAX: u32 = 20;
 
 /// How many warnings the caller is shown.
-const WARNINGS_MAX: u32 = 10;
+pub(crate) const WARNINGS_MAX: u32 = 10;
+
+/// For so long a name stays that an operator has given.
+const NAME_KEPT: Duration = Duration::days(7);
 
 /// Get the caller
 #[utoipa::path(
@@ -69,11 +73,15 @@ pub async fn get_me(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let own = find(&state, caller).await?;
-    let warnings = list_warnings(&state.db, caller.player, WARNINGS_MAX).await?;
+    let suspension = match auth::suspension(&request) {
+        Some(_) => suspensions::find_active(&state.db, caller.player, now()).await?,
+        None => None,
+    };
+    let warnings = acts::list_warnings(&state.db, caller.player, WARNINGS_MAX).await?;
     let me = Me {
         profile: ProfileView::of(&state, &own.player).await?,
-        suspension: auth::suspension(&request).map(|suspension| SuspensionView::from(&*suspension)),
-        warnings: warnings.into_iter().map(|(at, reason)| WarningView { at: Timestamp(at), reason }).collect(),
+        suspension: suspension.as_ref().map(SuspensionView::from),
+        warnings: WarningView::of_all(warnings),
     };
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(me))
 }
@@ -92,7 +100,7 @@ pub async fn get_me(
     )),
     responses(
         (status = 200, description = "The caller", body = UpdatedMe),
-        (status = 403, description = "`forbidden`: a password for a player of an app"),
+        (status = 403, description = "`forbidden`: a password for a player of an app; a new name within 7 days after an operator has given one"),
         (status = 409, description = "`name_taken`"),
     ),
     security(("bearer" = []))
@@ -110,10 +118,8 @@ pub async fn update_me(
     if delete_webhooks && password.is_none() {
         faults.add(Problem::invalid("/delete_webhooks", "is only possible together with a new password"))?;
     }
-    if name.is_some()
-        && let Some(suspension) = auth::suspension(&request)
-    {
-        return Err(suspended::refusal(&suspension));
+    if name.is_some() && auth::suspension(&request).is_some() {
+        suspended::refuse(&state, caller.player).await?;
     }
     // Checked before the password is hashed: only an authorized caller may cause this expensive work.
     let own = find(&state, caller).await?.player;
@@ -139,6 +145,10 @@ pub async fn update_me(
         let kind = if hash.is_some() { PlayerKind::Account } else { before.player.kind };
         let name = name.clone().unwrap_or_else(|| before.player.name.clone());
         let after = Player { kind, name, ..before.player.clone() };
+        if after.name != before.player.name {
+            // A rename that comes later is a conflict below.
+            refuse_if_renamed(&state, caller.player).await?;
+        }
         match players::update(&state.db, &before, &after, hash.as_deref(), webhooks, now()).await? {
             Named::Changed => continue,
             Named::Taken => return Err(name_taken()),
@@ -170,6 +180,14 @@ pub async fn update_me(
         return Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(updated));
     }
     Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
+}
+
+/// Refuses a new name soon after an operator has given one, which would otherwise last for one call.
+async fn refuse_if_renamed(state: &AppState, player: PlayerId) -> Result<(), Problem> {
+    let Some(at) = acts::renamed_since(&state.db, player, now() - NAME_KEPT).await? else { return Ok(()) };
+    let until = (at + NAME_KEPT).replace_nanosecond(0).unwrap_or(at).format(&Rfc3339).unwrap_or_default();
+    let detail = format!("an operator of the server has given the player this name, which stays until {until}");
+    Err(Problem::new(Code::Forbidden, detail))
 }
 
 /// Erase the caller
@@ -261,9 +279,15 @@ struct Me {
 /// A warning of an operator.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Warning)]
-struct WarningView {
+pub(crate) struct WarningView {
     at: Timestamp,
     reason: String,
+}
+
+impl WarningView {
+    pub(crate) fn of_all(warnings: Vec<(OffsetDateTime, String)>) -> Vec<Self> {
+        warnings.into_iter().map(|(at, reason)| Self { at: Timestamp(at), reason }).collect()
+    }
 }
 
 /// The changes of the caller.

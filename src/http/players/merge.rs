@@ -11,7 +11,7 @@ use crate::{
     db::{
         DbError, apps, games,
         merging::{self, GAMES_MAX, Merged, NamedGuest},
-        players::{OwnPlayer, suspensions},
+        players::OwnPlayer,
     },
     domain::{Action, Command, PlayerId, PlayerKind},
     http::{
@@ -68,10 +68,6 @@ pub async fn merge_guest(
         return Err(Problem::new(Code::Forbidden, detail));
     }
     let guest = named_guest(&state, &body.0.guest_token).await?.ok_or_else(no_guest)?;
-    // Otherwise a suspended guest would be free as an account.
-    if let Some(suspension) = suspensions::find(&state.db, guest.player).await?.filter(|found| found.is_active(now())) {
-        return Err(suspended::refusal(&suspension));
-    }
     if apps::players::find_membership(&state.db, guest.player).await?.is_some() {
         return Err(Problem::invalid("/guest_token", "the token is an app's player's, which stays the app's"));
     }
@@ -123,6 +119,8 @@ async fn merge(state: &AppState, guest: NamedGuest, own: &OwnPlayer) -> Result<(
             Ok(Merged::NotGuest) => {
                 return Err(Problem::invalid("/guest_token", "the token is an account's: only a guest is merged"));
             }
+            // Otherwise a suspended guest would be free as an account.
+            Ok(Merged::Suspended(suspension)) => return Err(suspended::refusal(&suspension)),
             Ok(Merged::NoAccount) => return Err(player::gone()),
             Ok(Merged::TooManyGames) => {
                 let detail = format!("a guest with more than {GAMES_MAX} games is not merged");

@@ -22,7 +22,8 @@ use crate::{
         games::{self, SeatedGame},
         idempotency,
         lists::invitations::{self, Direction},
-        players::{self, Network, blocks, recovery, refresh_tokens, reports},
+        operators::acts,
+        players::{self, Network, blocks, recovery, refresh_tokens, reports, suspensions},
         study::{analyses, notes},
         webhooks,
     },
@@ -30,7 +31,7 @@ use crate::{
     http::{
         answer::problem::Problem,
         layers::limits::HeavyBudget,
-        players::{blocks::BlockView, profiles::ProfileView, reports::ReportView},
+        players::{blocks::BlockView, me::WarningView, profiles::ProfileView, reports::ReportView},
         request::{
             extract::{NoQuery, Query},
             player,
@@ -40,7 +41,7 @@ use crate::{
         view::{
             game::GameView,
             moves::MoveView,
-            wire::{ALWAYS_JSON, Timestamp},
+            wire::{ALWAYS_JSON, SuspensionView, Timestamp},
         },
         webhooks::endpoints::WebhookView,
     },
@@ -58,7 +59,7 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players and the caller's reports (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
+/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
 /// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
@@ -96,6 +97,8 @@ pub async fn export_me(
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
         blocks: blocks::list(&state.db, caller.player, None, LISTED_MAX).await?.iter().map(BlockView::of).collect(),
+        suspension: suspensions::find_active(&state.db, caller.player, now()).await?.as_ref().map(SuspensionView::from),
+        warnings: WarningView::of_all(acts::list_warnings(&state.db, caller.player, LISTED_MAX).await?),
         reports: reports::list_of_reporter(&state.db, caller.player, LISTED_MAX)
             .await?
             .iter()
@@ -222,6 +225,11 @@ struct Export {
     invitations: Vec<GameView>,
     /// The players that the player blocks, the last one first.
     blocks: Vec<BlockView>,
+    /// The suspension or ban that counts now.
+    #[schema(required = true)]
+    suspension: Option<SuspensionView>,
+    /// What operators have told the player, newest first.
+    warnings: Vec<WarningView>,
     /// The reports that the player has made, the last one first.
     reports: Vec<ReportView>,
     /// The app of the player; null for a player of no app.

@@ -4,7 +4,6 @@ use std::{
     cell::Cell,
     future::{Ready, ready},
     rc::Rc,
-    sync::Arc,
 };
 
 use actix_web::{
@@ -20,7 +19,7 @@ use sha2::{Digest, Sha256};
 use super::suspended;
 use crate::{
     clock::now,
-    db::{apps::KeyHash, players::suspensions::Suspension},
+    db::{apps::KeyHash, players::suspensions::Term},
     domain::PlayerId,
     http::{
         answer::{code::Code, problem::Problem},
@@ -30,7 +29,7 @@ use crate::{
 };
 
 /// The caller that the request's token names, if it has one, or why the token is not accepted; and the suspension that counts for it. Later layers and handlers read it.
-struct Identity(Result<Option<Caller>, Refused>, Option<Arc<Suspension>>);
+struct Identity(Result<Option<Caller>, Refused>, Option<Term>);
 
 /// The player that the request's token names, for a layer around this one, which may lose the request.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +78,7 @@ pub async fn identify(
 
 /// The caller, unless its credentials were revoked, and its suspension. The check costs a look-up in memory. Only where the process does not know
 /// the revocations of the last second, the request waits for them.
-async fn confirmed(state: &AppState, caller: Caller) -> Result<(Caller, Option<Arc<Suspension>>), Refused> {
+async fn confirmed(state: &AppState, caller: Caller) -> Result<(Caller, Option<Term>), Refused> {
     let revocations = state.hub.audience().revocations();
     if !revocations.are_current() && !revocations.refreshed().await {
         return Err(Refused::Unconfirmed(caller));
@@ -97,10 +96,10 @@ pub async fn refuse_bad_tokens(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let refused = request.extensions().get::<Identity>().and_then(|identity| identity.0.as_ref().err().cloned());
-    let suspension = request.extensions().get::<Identity>().and_then(|identity| identity.1.clone());
-    let check =
-        |suspension: Arc<Suspension>| suspended::check(&suspension, request.method(), request.match_info().as_str());
-    if let Some(Err(problem)) = suspension.map(check) {
+    if let (Some(term), Some(caller)) = (suspension(&request), identity(&request))
+        && !suspended::permits(&term, request.method(), request.match_info().as_str())
+        && let Err(problem) = suspended::refuse(state(request.request()), caller.player).await
+    {
         return Ok(request.error_response(problem));
     }
     let (method, path) = ERASURE;
@@ -152,9 +151,9 @@ pub fn reader(request: &impl HttpMessage) -> Result<Option<Caller>, Problem> {
     }
 }
 
-/// The suspension of a request's caller.
-pub(crate) fn suspension(request: &impl HttpMessage) -> Option<Arc<Suspension>> {
-    request.extensions().get::<Identity>()?.1.clone()
+/// The suspension of a request's caller, without its reason.
+pub(crate) fn suspension(request: &impl HttpMessage) -> Option<Term> {
+    request.extensions().get::<Identity>()?.1
 }
 
 fn missing() -> Problem {

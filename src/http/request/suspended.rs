@@ -4,16 +4,19 @@
 use actix_web::http::Method;
 
 use crate::{
-    db::players::suspensions::Suspension,
+    clock::now,
+    db::players::suspensions::{self, Suspension, Term},
+    domain::PlayerId,
     http::{
         answer::{code::Code, problem::Problem},
         paths,
+        state::AppState,
         view::wire::SuspensionView,
     },
 };
 
 /// The operations, besides reads, of a suspended player: none begins a game, or reaches another player who does not play with it already.
-const PERMITTED: [(&str, &str); 25] = [
+const PERMITTED: &[(&str, &str)] = &[
     ("POST", "/v1/players"),
     ("POST", "/v1/tokens"),
     ("POST", "/v1/tokens/revoke"),
@@ -47,26 +50,31 @@ const PERMITTED: [(&str, &str); 25] = [
 const PERMITTED_UNLESS_BANNED: [(&str, &str); 2] =
     [("POST", "/v1/games/{id}/moves"), ("POST", "/v1/games/{id}/offers/{type}/accept")];
 
+/// The permitted operation whose handler refuses a new name.
+const RENAMES: (&str, &str) = ("PATCH", "/v1/me");
+
 /// The offer whose acceptance begins a game.
 const REMATCH: &str = "/offers/rematch/";
 
-/// Refuses an operation that a suspended player may not do.
-pub(crate) fn check(suspension: &Suspension, method: &Method, path: &str) -> Result<(), Problem> {
-    if method.is_safe() || paths::find(path).is_some_and(|known| permits(method, &known.pattern, suspension, path)) {
-        return Ok(());
-    }
-    Err(refusal(suspension))
+/// Whether a suspended player may do an operation.
+pub(crate) fn permits(suspension: &Term, method: &Method, path: &str) -> bool {
+    let permits = |pattern: &str| {
+        let operation = (method.as_str(), pattern);
+        PERMITTED.contains(&operation)
+            || (suspension.until.is_some() && PERMITTED_UNLESS_BANNED.contains(&operation) && !path.contains(REMATCH))
+    };
+    method.is_safe() || paths::find(path).is_some_and(|known| permits(&known.pattern))
 }
 
-fn permits(method: &Method, pattern: &str, suspension: &Suspension, path: &str) -> bool {
-    let operation = (method.as_str(), pattern);
-    PERMITTED.contains(&operation)
-        || (suspension.until.is_some() && PERMITTED_UNLESS_BANNED.contains(&operation) && !path.contains(REMATCH))
+/// Refuses a player that memory says is suspended, with the reason, which the database has. One whose suspension another process has ended just now is let through.
+pub(crate) async fn refuse(state: &AppState, player: PlayerId) -> Result<(), Problem> {
+    let found = suspensions::find_active(&state.db, player, now()).await?;
+    found.map_or(Ok(()), |suspension| Err(refusal(&suspension)))
 }
 
 /// Whether a suspension may refuse an operation, for its documentation.
 pub(crate) fn may_refuse(method: &str, pattern: &str) -> bool {
-    method != "GET" && (!PERMITTED.contains(&(method, pattern)) || pattern == "/v1/me")
+    method != "GET" && (!PERMITTED.contains(&(method, pattern)) || (method, pattern) == RENAMES)
 }
 
 /// What a suspended player is told.

@@ -1,6 +1,9 @@
 //! What operators see and do, and the log of it.
 
-use mancala_server::{db::players, domain::PlayerId};
+use mancala_server::{
+    db::{operators::acts::renamed_since, players},
+    domain::PlayerId,
+};
 use serde_json::{Value, json};
 
 use super::{act, operator, suspend};
@@ -51,7 +54,9 @@ async fn reports_are_listed_until_they_are_closed_with_a_finding() {
     let closed = app.post(&close, Some(&kim), &json!({"finding": "upheld", "remark": "Rude indeed."})).await;
     assert_eq!(closed.status, 201, "{closed:?}");
     let fields = ["operator", "type", "player_id", "report_id", "reason"].map(|field| closed.body[field].clone());
-    assert_eq!(fields, [json!("kim"), json!("close_report"), json!(bad.id), json!(ids[1]), json!("Rude indeed.")]);
+    assert_eq!(fields, [json!("kim"), json!("close_report"), json!(bad.id), json!(ids[1]), Value::Null]);
+    let listed = app.get("/v1/operator/reports?status=closed", Some(&kim)).await;
+    assert_eq!(listed.body["items"][0]["remark"], "Rude indeed.", "the report has the remark, and goes with its players");
     assert_eq!(closed.body["after"], json!({"finding": "upheld"}));
     app.post(&close, Some(&kim), &json!({"finding": "rejected"})).await.is_problem(403, "forbidden");
     for id in ["0199aaaa-0000-7000-8000-000000000000", "x"] {
@@ -111,6 +116,43 @@ async fn each_act_is_logged_with_what_was_before() {
         let refused = sqlx::query(changed).execute(&app.db).await.expect_err("the log only grows");
         assert!(refused.to_string().contains("append-only"), "{refused}");
     }
+}
+
+#[actix_web::test]
+async fn a_name_that_an_operator_gave_stays_for_a_week() {
+    let app = TestApp::start().await;
+    let (kim, bo) = (operator(&app, "kim").await, app.account("Rude", PASSWORD).await);
+    let rename = json!({"type": "rename", "reason": "rude", "name": "Player 17"});
+    assert_eq!(act(&app, &kim, &bo.id, &rename).await.status, 201);
+    for name in ["Rude", "Ruder"] {
+        app.patch("/v1/me", Some(&bo), &json!({"name": name})).await.is_problem(403, "forbidden");
+    }
+    // Its own name is no change, and all else changes as before.
+    assert_eq!(app.patch("/v1/me", Some(&bo), &json!({"name": "Player 17"})).await.status, 200);
+    let changed = app.patch("/v1/me", Some(&bo), &json!({"password": "battery staple"})).await;
+    let bo = Guest { token: changed.string("/tokens/access_token"), ..bo };
+    app.patch("/v1/me", Some(&bo), &json!({"name": "Rude"})).await.is_problem(403, "forbidden");
+    let player = PlayerId(bo.id.parse().expect("an id"));
+    let later = renamed_since(&app.db, player, now() + time::Duration::seconds(1)).await.expect("a database");
+    assert_eq!(later, None);
+    // A week later the name is free.
+    let aged = "alter table operator_act disable trigger operator_acts_kept; \
+                update operator_act set at = at - interval '7 days'";
+    sqlx::raw_sql(aged).execute(&app.db).await.expect("a week passes");
+    assert_eq!(app.patch("/v1/me", Some(&bo), &json!({"name": "Rude"})).await.status, 200);
+}
+
+#[actix_web::test]
+async fn an_export_has_the_suspension_and_the_warnings() {
+    let app = TestApp::start().await;
+    let (kim, bo) = (operator(&app, "kim").await, app.guest("Bo").await);
+    let export = app.get("/v1/me/export", Some(&bo)).await;
+    assert_eq!((&export.body["suspension"], &export.body["warnings"]), (&Value::Null, &json!([])));
+    act(&app, &kim, &bo.id, &json!({"type": "warn", "reason": "Be kind."})).await;
+    suspend(&app, &kim, &bo, "ban").await;
+    let export = app.get("/v1/me/export", Some(&bo)).await;
+    assert_eq!((&export.body["suspension"]["reason"], &export.body["suspension"]["until"]), (&json!("spam"), &Value::Null));
+    assert_eq!(export.body["warnings"][0]["reason"], "Be kind.");
 }
 
 #[actix_web::test]

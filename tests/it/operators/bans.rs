@@ -1,4 +1,4 @@
-//! The games of banned players end; those of suspended ones do not.
+//! The games of banned players end; of suspended ones, those that have not begun.
 
 use mancala_server::{db::Writers, jobs::bans};
 use serde_json::{Value, json};
@@ -27,21 +27,30 @@ async fn statuses(app: &TestApp, games: &[String; 4]) -> Vec<Value> {
 }
 
 #[actix_web::test]
-async fn a_ban_ends_the_players_games_and_a_suspension_does_not() {
+async fn a_ban_ends_all_games_and_a_suspension_those_that_have_not_begun() {
     let app = TestApp::start().await;
     let (writers, _tasks) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     let (kim, ana, bo) = (operator(&app, "kim").await, app.guest("Ana").await, app.guest("Bo").await);
     let games = games(&app, &ana, &bo).await;
     let before = statuses(&app, &games).await;
     assert_eq!(before, ["active", "active", "open", "open"]);
+    // What was lifted, or is over, ends nothing.
+    for kind in ["suspend", "ban"] {
+        suspend(&app, &kim, &ana, kind).await;
+        act(&app, &kim, &ana.id, &json!({"type": "lift", "reason": "x"})).await;
+        bans::end_games(&app.db, &writers, now()).await.expect("a database");
+        assert_eq!(statuses(&app, &games).await, before);
+    }
     suspend(&app, &kim, &ana, "suspend").await;
+    let end = |until| sqlx::query(until).execute(&app.db);
+    end("update player_suspension set until = now()").await.expect("it is over");
     bans::end_games(&app.db, &writers, now()).await.expect("a database");
     assert_eq!(statuses(&app, &games).await, before);
-    // Nor does a ban that was lifted.
-    suspend(&app, &kim, &ana, "ban").await;
-    act(&app, &kim, &ana.id, &json!({"type": "lift", "reason": "x"})).await;
-    bans::end_games(&app.db, &writers, now()).await.expect("a database");
-    assert_eq!(statuses(&app, &games).await, before);
+    suspend(&app, &kim, &ana, "suspend").await;
+    for _ in 0..2 {
+        bans::end_games(&app.db, &writers, now()).await.expect("a database");
+        assert_eq!(statuses(&app, &games).await, ["active", "active", "aborted", "aborted"]);
+    }
     suspend(&app, &kim, &ana, "ban").await;
     for _ in 0..2 {
         bans::end_games(&app.db, &writers, now()).await.expect("a database");

@@ -220,13 +220,41 @@ async fn an_account_takes_over_the_reports_of_a_guest_and_those_about_it() {
     for _ in 0..2 {
         let merged = app.post("/v1/me/merge", Some(&ana), &json!({"guest_token": guest.token})).await;
         assert_eq!(merged.status, 200, "{merged:?}");
-        let pairs = [(&ana, &bo), (&ana, &cy), (&cy, &ana)];
+        let pairs = [(&ana, &bo), (&ana, &bo), (&ana, &cy), (&cy, &ana)];
         let expected = pairs.map(|(reporter, player)| (reporter.id.clone(), player.id.clone()));
         assert_eq!(rows(&app).await, expected);
     }
+    // The guest's report about Bo is closed, because the account's own is open.
+    let closed = "player_report where closed_at is not null and reported_name = 'Bo' and reporter_name = 'Guest'";
+    assert_eq!((count_rows(&app, closed).await, count_rows(&app, "player_report where closed_at is null").await), (1, 3));
     let names = "player_report where reported_name = 'Guest'";
     assert_eq!(count_rows(&app, names).await, 1, "the name is that of the time of the report");
     report(&app, &bo, &guest.id, &stalling).await.is_problem(403, "forbidden");
     let answer = send(signed(app.request(Method::GET, "/v1/me/export"), Some(&ana))).await;
-    assert_eq!(answer.body["reports"].as_array().map(Vec::len), Some(2));
+    assert_eq!(answer.body["reports"].as_array().map(Vec::len), Some(3));
+}
+
+#[actix_web::test]
+async fn reports_and_merges_at_once_wait_for_each_other_and_end() {
+    let app = TestApp::start().await;
+    let spam = json!({"reason": "spam"});
+    for _ in 0..10 {
+        let (cy, guest) = (app.guest("Cy").await, app.guest("Guest").await);
+        let ana = app.account(&format!("Ana {}", &guest.id[24..]), PASSWORD).await;
+        // The merge locks those who have reported the guest, while they report the guest or the account.
+        let game = app.started_between(&cy, &guest, &json!({})).await;
+        assert_eq!(report(&app, &cy, &guest.id, &json!({"reason": "spam", "game_id": game})).await.status, 201);
+        let token = json!({"guest_token": guest.token});
+        let (merged, about_guest, about_account, own) = futures_util::future::join4(
+            app.post("/v1/me/merge", Some(&ana), &token),
+            report(&app, &cy, &guest.id, &spam),
+            report(&app, &cy, &ana.id, &spam),
+            report(&app, &guest, &cy.id, &spam),
+        )
+        .await;
+        assert_eq!((merged.status.as_u16(), about_account.status.as_u16()), (200, 201), "{merged:?} {about_account:?}");
+        assert!([201, 403].contains(&about_guest.status.as_u16()), "{about_guest:?}");
+        assert!([201, 401].contains(&own.status.as_u16()), "{own:?}");
+        assert!(rows(&app).await.iter().all(|(reporter, reported)| ![reporter, reported].contains(&&guest.id)));
+    }
 }

@@ -179,7 +179,8 @@ pub async fn close_report(
         at: now,
         player: Some(reported),
         report: Some(report),
-        reason: remark.map(ToString::to_string),
+        // The remark may name the reporter, and goes with the report when one of both is erased.
+        reason: None,
         before: None,
         after: Some(json!({ "finding": finding.as_str() })),
     };
@@ -200,14 +201,14 @@ fn described(suspension: &Suspension) -> Value {
 
 /// Locks a player's row, so that an erasure has happened by now, or finds what is stored. Returns whether the player is a person that can play.
 async fn lock(connection: &mut PgConnection, player: PlayerId) -> Result<Option<bool>, DbError> {
-    let can_play = sqlx::query_scalar!(
-        r#"
-        select kind in ('guest', 'account') and not exists (select from merged_guest where guest_id = player.id) as "can_play!"
-        from player where id = $1 for no key update of player
-        "#,
-        player.0,
-    );
-    can_play.fetch_optional(connection).instrument(statement("lock player")).await.map_err(DbError::from)
+    let kind = sqlx::query_scalar!("select kind from player where id = $1 for no key update", player.0);
+    let kind = kind.fetch_optional(&mut *connection).instrument(statement("lock player")).await?;
+    let Some(kind) = kind else { return Ok(None) };
+    // A statement of its own: while the lock was waited for, a merge may have stored a row.
+    let merged =
+        sqlx::query_scalar!(r#"select exists (select from merged_guest where guest_id = $1) as "merged!""#, player.0);
+    let merged = merged.fetch_one(connection).instrument(statement("select merged_guest")).await?;
+    Ok(Some(["guest", "account"].contains(&kind.as_str()) && !merged))
 }
 
 /// Gives a player, whose row is locked, another name; returns the former one.
@@ -288,6 +289,20 @@ pub async fn list_acts(
         .await?
     };
     Ok(rows.into_iter().map(Act::from).collect())
+}
+
+/// When an operator has renamed a player since a moment, the last time.
+pub async fn renamed_since(
+    pool: &PgPool,
+    player: PlayerId,
+    since: OffsetDateTime,
+) -> Result<Option<OffsetDateTime>, DbError> {
+    let at = sqlx::query_scalar!(
+        "select at from operator_act where player_id = $1 and act = 'rename' and at > $2 order by id desc limit 1",
+        player.0,
+        since,
+    );
+    Ok(at.fetch_optional(pool).instrument(statement("select operator_act")).await?)
 }
 
 /// The last warnings of a player, the last one first.

@@ -90,6 +90,7 @@ pub enum Reporting {
 /// Stores a report, unless one about the same is open.
 pub async fn insert(pool: &PgPool, new: &NewReport) -> Result<Reporting, DbError> {
     let mut transaction = pool.begin().await?;
+    lock_quotas(&mut transaction, new.reporter).await?;
     let people = lock_people(&mut transaction, new.reporter, new.reported).await?;
     let find = |id: PlayerId| people.iter().find(|person| person.id == id);
     let Some(reporter) = find(new.reporter).filter(|reporter| reporter.can_play) else {
@@ -152,8 +153,25 @@ struct Person {
     can_play: bool,
 }
 
-/// Locks both players, in the order of their ids. So an erasure of either has happened by now, or finds the report, and of several reports of one
-/// player each counts the ones before it.
+/// Distinguishes these advisory locks from others.
+const QUOTA_LOCK: i64 = 0x7265_706f_7274;
+
+/// Of several reports of one player, and of the guests of one network, each counts the ones before it. First the reporter's lock, then the network's, and both
+/// before a player's row.
+async fn lock_quotas(connection: &mut PgConnection, reporter: PlayerId) -> Result<(), DbError> {
+    let network = sqlx::query_scalar!("select network from player where id = $1", reporter.0);
+    let network = network.fetch_optional(&mut *connection).instrument(statement("select player")).await?.flatten();
+    for key in [Some(reporter.0), network].into_iter().flatten() {
+        sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1::uuid::text, $2))", key, QUOTA_LOCK)
+            .execute(&mut *connection)
+            .instrument(statement("select pg_advisory_xact_lock"))
+            .await?;
+    }
+    Ok(())
+}
+
+/// Locks both players, in the order of their ids. So an erasure of either has happened by now, or finds the report. A merge that holds one of them may lock the other
+/// `for share` as well.
 async fn lock_people(
     connection: &mut PgConnection,
     reporter: PlayerId,
@@ -161,21 +179,24 @@ async fn lock_people(
 ) -> Result<Vec<Person>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select id, name, network, kind in ('guest', 'account')
-            and not exists (select from merged_guest where guest_id = player.id) as "can_play!"
-        from player where id in ($1, $2) order by id for no key update of player
+        select id, name, network, kind in ('guest', 'account') as "is_person!"
+        from player where id in ($1, $2) order by id for share
         "#,
         reporter.0,
         reported.0,
     )
-    .fetch_all(connection)
+    .fetch_all(&mut *connection)
     .instrument(statement("lock players"))
     .await?;
+    // A statement of its own: while the locks were waited for, a merge may have stored a row.
+    let merged =
+        sqlx::query_scalar!("select guest_id from merged_guest where guest_id in ($1, $2)", reporter.0, reported.0);
+    let merged = merged.fetch_all(connection).instrument(statement("select merged_guest")).await?;
     let person = rows.into_iter().map(|row| Person {
         id: PlayerId(row.id),
         name: row.name,
         network: row.network,
-        can_play: row.can_play,
+        can_play: row.is_person && !merged.contains(&row.id),
     });
     Ok(person.collect())
 }
@@ -336,6 +357,7 @@ pub(crate) async fn hand_over(
     connection: &mut PgConnection,
     guest: PlayerId,
     account: PlayerId,
+    now: OffsetDateTime,
 ) -> Result<(), DbError> {
     // First: so an erasure of one of them has happened by now, or finds the account's row.
     sqlx::query_scalar!(
@@ -352,7 +374,7 @@ pub(crate) async fn hand_over(
     .fetch_all(&mut *connection)
     .instrument(statement("lock players of player_report"))
     .await?;
-    // Where the account has an open report about the same, its own stays.
+    // Where the account has an open report about the same, the guest's is stored as closed.
     sqlx::query!(
         r#"
         with made as (
@@ -361,16 +383,27 @@ pub(crate) async fn hand_over(
             delete from player_report where reported_id = $1 returning *
         ), moved as (
             select * from made union all select * from received
+        ), renamed as (
+            select id, case reporter_id when $1 then $2 else reporter_id end as reporter_id,
+                case reported_id when $1 then $2 else reported_id end as reported_id,
+                reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at, finding, remark
+            from moved where $2 not in (reporter_id, reported_id)
         )
         insert into player_report
             (id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at, finding, remark)
-        select id, case reporter_id when $1 then $2 else reporter_id end, case reported_id when $1 then $2 else reported_id end,
-            reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at, finding, remark
-        from moved where $2 not in (reporter_id, reported_id)
-        on conflict do nothing
+        select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at,
+            case when exists (
+                select from player_report own
+                where own.reporter_id = renamed.reporter_id and own.reported_id = renamed.reported_id and own.closed_at is null
+                    and coalesce(own.game_id, '00000000-0000-0000-0000-000000000000')
+                        = coalesce(renamed.game_id, '00000000-0000-0000-0000-000000000000')
+            ) then coalesce(closed_at, $3) else closed_at end,
+            finding, remark
+        from renamed
         "#,
         guest.0,
         account.0,
+        now,
     )
     .execute(connection)
     .instrument(statement("delete insert player_report"))

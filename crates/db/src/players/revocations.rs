@@ -8,14 +8,11 @@ use sqlx::{PgPool, postgres::types::PgInterval};
 use time::Duration;
 use tracing::Instrument;
 
-use super::suspensions::{self, Suspension};
+use super::suspensions::{self, Term};
 use crate::connection::{Database, DbError, DedicatedConnection, sight::Sight, statement};
 
 /// How long a revocation is kept: longer than access tokens and streams live.
 pub const KEPT: Duration = Duration::hours(1);
-
-/// Longer than any row is old.
-const EVER: Duration = Duration::weeks(5200);
 
 /// The credentials of a player up to a version are revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +54,10 @@ impl Reader {
             .await
     }
 
-    /// The suspensions that were made or changed within this time before now, or all that there are.
-    pub async fn read_suspensions(&mut self, within: Option<Duration>) -> Result<Vec<(PlayerId, Suspension)>, DbError> {
-        self.0.run(async |connection| suspensions::changed(connection, interval(within.unwrap_or(EVER))).await).await
+    /// The suspensions that were made, changed or lifted within this time before now; without a time, all that are in force.
+    pub async fn read_suspensions(&mut self, within: Option<Duration>) -> Result<Vec<(PlayerId, Term)>, DbError> {
+        let Some(within) = within else { return self.0.run(suspensions::in_force).await };
+        self.0.run(async |connection| suspensions::changed(connection, interval(within)).await).await
     }
 }
 

@@ -26,8 +26,40 @@ pub struct Suspension {
 impl Suspension {
     /// Whether it counts at a moment.
     pub fn is_active(&self, now: OffsetDateTime) -> bool {
+        self.term().is_active(now)
+    }
+
+    /// What of it every process keeps in memory.
+    pub const fn term(&self) -> Term {
+        Term { until: self.until, is_lifted: self.is_lifted, changed_at: self.changed_at }
+    }
+}
+
+/// A suspension without its reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// When it ends; `None`: a ban.
+    pub until: Option<OffsetDateTime>,
+    /// Whether an operator has ended it.
+    pub is_lifted: bool,
+    /// When it was made or changed, by the database's clock.
+    pub changed_at: OffsetDateTime,
+}
+
+impl Term {
+    /// Whether it counts at a moment.
+    pub fn is_active(&self, now: OffsetDateTime) -> bool {
         !self.is_lifted && self.until.is_none_or(|until| now < until)
     }
+}
+
+/// A player's suspension, if it counts at a moment.
+pub async fn find_active(
+    pool: &PgPool,
+    player: PlayerId,
+    now: OffsetDateTime,
+) -> Result<Option<Suspension>, DbError> {
+    Ok(find(pool, player).await?.filter(|found| found.is_active(now)))
 }
 
 /// A player's suspension, also one that is over.
@@ -100,24 +132,33 @@ pub(crate) async fn lift(
     Ok(row.map(|row| row.into_suspension().1))
 }
 
-/// Up to `limit` players who were banned since a moment, by the database's clock, and still have unfinished games or invitations.
-pub async fn list_unfinished_banned(
+/// Up to `limit` players whose suspension in force was made or changed since a moment, by the database's clock, and who still have what it ends: open games and
+/// invitations, and with a ban, which is told with the player, active games as well.
+pub async fn list_unfinished(
     pool: &PgPool,
     since: OffsetDateTime,
     limit: u32,
-) -> Result<Vec<PlayerId>, DbError> {
-    let ids = sqlx::query_scalar!(
+) -> Result<Vec<(PlayerId, bool)>, DbError> {
+    let rows = sqlx::query!(
         r#"
-        select player_id from player_suspension
-        where changed_at >= $1 and until is null and lifted_at is null and (
+        select player_id, until is null as "is_banned!" from player_suspension
+        where changed_at >= $1 and lifted_at is null and (until is null or until > now()) and (
             exists (
                 select from game where seat_0_player_id = player_id
-                    and game_status(started_at, finished_at, aborted_at) in ('active', 'open')
+                    and game_status(started_at, finished_at, aborted_at) = 'open'
             ) or exists (
                 select from game where seat_1_player_id = player_id and seat_0_player_id is distinct from seat_1_player_id
-                    and game_status(started_at, finished_at, aborted_at) in ('active', 'open')
+                    and game_status(started_at, finished_at, aborted_at) = 'open'
             ) or exists (
                 select from game where invited_player_id = player_id and started_at is null and aborted_at is null
+            ) or until is null and (
+                exists (
+                    select from game where seat_0_player_id = player_id
+                        and game_status(started_at, finished_at, aborted_at) = 'active'
+                ) or exists (
+                    select from game where seat_1_player_id = player_id and seat_0_player_id is distinct from seat_1_player_id
+                        and game_status(started_at, finished_at, aborted_at) = 'active'
+                )
             )
         )
         order by changed_at limit $2
@@ -126,20 +167,34 @@ pub async fn list_unfinished_banned(
         i64::from(limit),
     )
     .fetch_all(pool)
-    .instrument(statement("select banned players"))
+    .instrument(statement("select suspended players"))
     .await?;
-    Ok(ids.into_iter().map(PlayerId).collect())
+    Ok(rows.into_iter().map(|row| (PlayerId(row.player_id), row.is_banned)).collect())
 }
 
-/// The suspensions that were made or changed within this time, or all of them.
+/// The suspensions in force, by the database's clock.
+pub(super) async fn in_force(connection: &mut PgConnection) -> Result<Vec<(PlayerId, Term)>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select player_id, until, changed_at from player_suspension
+        where lifted_at is null and coalesce(until, 'infinity') > now()
+        "#,
+    )
+    .fetch_all(connection)
+    .instrument(statement("select player_suspension"))
+    .await?;
+    let term = |until, changed_at| Term { until, is_lifted: false, changed_at };
+    Ok(rows.into_iter().map(|row| (PlayerId(row.player_id), term(row.until, row.changed_at))).collect())
+}
+
+/// The suspensions that were made or changed within this time, also those that were lifted.
 pub(super) async fn changed(
     connection: &mut PgConnection,
     within: PgInterval,
-) -> Result<Vec<(PlayerId, Suspension)>, DbError> {
-    let rows = sqlx::query_as!(
-        SuspensionRow,
+) -> Result<Vec<(PlayerId, Term)>, DbError> {
+    let rows = sqlx::query!(
         r#"
-        select player_id, reason, begun_at, until, lifted_at, changed_at
+        select player_id, until, lifted_at is not null as "is_lifted!", changed_at
         from player_suspension where changed_at > now() - $1::interval
         "#,
         within,
@@ -147,7 +202,11 @@ pub(super) async fn changed(
     .fetch_all(connection)
     .instrument(statement("select player_suspension"))
     .await?;
-    Ok(rows.into_iter().map(SuspensionRow::into_suspension).collect())
+    let terms = rows.into_iter().map(|row| {
+        let term = Term { until: row.until, is_lifted: row.is_lifted, changed_at: row.changed_at };
+        (PlayerId(row.player_id), term)
+    });
+    Ok(terms.collect())
 }
 
 /// A row of `player_suspension`.
