@@ -21,10 +21,11 @@ struct Stage {
 
 /// A stage on which an operation can do its work: an account with an active game against a guest, an app with a player, or what else it needs.
 async fn stage(app: &TestApp, operation: &str, n: usize) -> Stage {
+    let operator = operators::operator(app, &format!("operator-{n}")).await;
     if operation.split('_').any(|word| word == "app") {
         let caller = app.new_app(&format!("app-{n}")).await;
         app.app_player(&caller, "user-4711", "Other").await;
-        return Stage { caller, ids: BTreeMap::new() };
+        return Stage { caller, operator, ids: BTreeMap::new() };
     }
     let caller = app.account(&format!("Caller {n}"), "correct horse").await;
     let other = app.guest("Other").await;
@@ -51,7 +52,7 @@ async fn stage(app: &TestApp, operation: &str, n: usize) -> Stage {
         }
         _ => {}
     }
-    Stage { caller, operator: operators::operator(app, &format!("operator-{n}")).await, ids }
+    Stage { caller, operator, ids }
 }
 
 /// The game that an operation works on.

@@ -56,7 +56,10 @@ async fn reports_are_listed_until_they_are_closed_with_a_finding() {
     let fields = ["operator", "type", "player_id", "report_id", "reason"].map(|field| closed.body[field].clone());
     assert_eq!(fields, [json!("kim"), json!("close_report"), json!(bad.id), json!(ids[1]), Value::Null]);
     let listed = app.get("/v1/operator/reports?status=closed", Some(&kim)).await;
-    assert_eq!(listed.body["items"][0]["remark"], "Rude indeed.", "the report has the remark, and goes with its players");
+    assert_eq!(
+        listed.body["items"][0]["remark"], "Rude indeed.",
+        "the report has the remark, and goes with its players"
+    );
     assert_eq!(closed.body["after"], json!({"finding": "upheld"}));
     app.post(&close, Some(&kim), &json!({"finding": "rejected"})).await.is_problem(403, "forbidden");
     for id in ["0199aaaa-0000-7000-8000-000000000000", "x"] {
@@ -151,7 +154,10 @@ async fn an_export_has_the_suspension_and_the_warnings() {
     act(&app, &kim, &bo.id, &json!({"type": "warn", "reason": "Be kind."})).await;
     suspend(&app, &kim, &bo, "ban").await;
     let export = app.get("/v1/me/export", Some(&bo)).await;
-    assert_eq!((&export.body["suspension"]["reason"], &export.body["suspension"]["until"]), (&json!("spam"), &Value::Null));
+    assert_eq!(
+        (&export.body["suspension"]["reason"], &export.body["suspension"]["until"]),
+        (&json!("spam"), &Value::Null)
+    );
     assert_eq!(export.body["warnings"][0]["reason"], "Be kind.");
 }
 

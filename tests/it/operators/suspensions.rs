@@ -196,7 +196,8 @@ async fn a_server_first_reads_the_suspensions_in_force_alone() {
     sqlx::query(over).bind(&guests[2].id).execute(&app.db).await.expect("it is over");
     let mut reader = Reader::new((&app.options).into());
     let read = reader.read_suspensions(None).await.expect("a database");
-    let mut read: Vec<_> = read.into_iter().map(|(player, term)| (player.0.to_string(), term.until.is_none())).collect();
+    let mut read: Vec<_> =
+        read.into_iter().map(|(player, term)| (player.0.to_string(), term.until.is_none())).collect();
     read.sort_unstable();
     let mut expected = vec![(guests[0].id.clone(), true), (guests[3].id.clone(), false)];
     expected.sort_unstable();

@@ -226,7 +226,10 @@ async fn an_account_takes_over_the_reports_of_a_guest_and_those_about_it() {
     }
     // The guest's report about Bo is closed, because the account's own is open.
     let closed = "player_report where closed_at is not null and reported_name = 'Bo' and reporter_name = 'Guest'";
-    assert_eq!((count_rows(&app, closed).await, count_rows(&app, "player_report where closed_at is null").await), (1, 3));
+    assert_eq!(
+        (count_rows(&app, closed).await, count_rows(&app, "player_report where closed_at is null").await),
+        (1, 3)
+    );
     let names = "player_report where reported_name = 'Guest'";
     assert_eq!(count_rows(&app, names).await, 1, "the name is that of the time of the report");
     report(&app, &bo, &guest.id, &stalling).await.is_problem(403, "forbidden");

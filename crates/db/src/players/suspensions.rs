@@ -54,11 +54,7 @@ impl Term {
 }
 
 /// A player's suspension, if it counts at a moment.
-pub async fn find_active(
-    pool: &PgPool,
-    player: PlayerId,
-    now: OffsetDateTime,
-) -> Result<Option<Suspension>, DbError> {
+pub async fn find_active(pool: &PgPool, player: PlayerId, now: OffsetDateTime) -> Result<Option<Suspension>, DbError> {
     Ok(find(pool, player).await?.filter(|found| found.is_active(now)))
 }
 
