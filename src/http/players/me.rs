@@ -156,30 +156,38 @@ pub async fn update_me(
         }
         state.recent.forget(caller.player);
         let tokens = match hash {
-            Some(_) => {
-                let credentials_version = before.credentials_version + 1;
-                // Before the answer: the process accepts no older token from here on.
-                state.hub.audience().revoke(caller.player, credentials_version);
-                if let Some(limits) = &state.sign_ins {
-                    limits.know(&after.name, network_of(&request), Instant::now());
-                }
-                let own = OwnPlayer { player: after.clone(), credentials_version };
-                let tokens = TokenSet::begin(&state, &own, Grant::Password).await?.ok_or_else(gone)?;
-                // The code of a guest stays valid.
-                Some(match before.player.kind {
-                    PlayerKind::Account => {
-                        let code = recovery::renew(&state, &own).await?.ok_or_else(gone)?;
-                        tokens.with_recovery_code(code)
-                    }
-                    _ => tokens,
-                })
-            }
+            Some(_) => Some(renew_tokens(&state, &request, &before, &after).await?),
             None => None,
         };
         let updated = UpdatedMe { profile: ProfileView::of(&state, &after).await?, tokens };
         return Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(updated));
     }
     Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
+}
+
+/// New tokens after a new password, which has revoked all earlier ones.
+async fn renew_tokens(
+    state: &AppState,
+    request: &HttpRequest,
+    before: &OwnPlayer,
+    after: &Player,
+) -> Result<TokenSet, Problem> {
+    let credentials_version = before.credentials_version + 1;
+    // Before the answer: the process accepts no older token from here on.
+    state.hub.audience().revoke(after.id, credentials_version);
+    if let Some(limits) = &state.sign_ins {
+        limits.know(&after.name, network_of(request), Instant::now());
+    }
+    let own = OwnPlayer { player: after.clone(), credentials_version };
+    let tokens = TokenSet::begin(state, &own, Grant::Password).await?.ok_or_else(gone)?;
+    // The code of a guest stays valid.
+    Ok(match before.player.kind {
+        PlayerKind::Account => {
+            let code = recovery::renew(state, &own).await?.ok_or_else(gone)?;
+            tokens.with_recovery_code(code)
+        }
+        _ => tokens,
+    })
 }
 
 /// Refuses a new name soon after an operator has given one, which would otherwise last for one call.
