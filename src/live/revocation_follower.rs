@@ -10,7 +10,6 @@ use tokio::time::{sleep, timeout};
 
 use super::hub::Hub;
 use crate::{
-    clock::now,
     db::{
         Database, DbError,
         connection::sight::Sight,
@@ -66,6 +65,10 @@ pub async fn follow_revocations(hub: Weak<Hub>, database: Database, on_sight: im
                     revocations.enter_suspension(player, suspension, began);
                 }
                 revocations.set_read(began);
+                if pruned_at.elapsed() >= PRUNE_PAUSE {
+                    revocations.prune(began, sight.clock);
+                    pruned_at = began;
+                }
                 None
             }
             Ok(Err(error)) => Some(with_source(&error)),
@@ -76,12 +79,6 @@ pub async fn follow_revocations(hub: Weak<Hub>, database: Database, on_sight: im
             None => outage.works(),
         }
         last_read = cause.is_none().then_some(began);
-        if pruned_at.elapsed() >= PRUNE_PAUSE
-            && let Some(hub) = hub.upgrade()
-        {
-            hub.audience().revocations().prune(began, now());
-            pruned_at = began;
-        }
         sleep(PAUSE).await;
     }
 }

@@ -115,7 +115,7 @@ impl Revocations {
         self.read_at.send_replace(Some(began));
     }
 
-    /// Forgets what counts no longer; `clock` is the same moment as `now`.
+    /// Forgets what counts no longer; `clock` is the database's at about `now`.
     pub(super) fn prune(&self, now: Instant, clock: OffsetDateTime) {
         self.write()
             .retain(|_, entry| entry.until > now || entry.suspension.is_some_and(|known| known.is_active(clock)));

@@ -255,7 +255,9 @@ async fn reports_and_merges_at_once_wait_for_each_other_and_end() {
             report(&app, &guest, &cy.id, &spam),
         )
         .await;
-        assert_eq!((merged.status.as_u16(), about_account.status.as_u16()), (200, 201), "{merged:?} {about_account:?}");
+        assert_eq!(merged.status, 200, "{merged:?}");
+        // The one about the guest may have become one about the account.
+        assert!([200, 201].contains(&about_account.status.as_u16()), "{about_account:?}");
         assert!([201, 403].contains(&about_guest.status.as_u16()), "{about_guest:?}");
         assert!([201, 401].contains(&own.status.as_u16()), "{own:?}");
         assert!(rows(&app).await.iter().all(|(reporter, reported)| ![reporter, reported].contains(&&guest.id)));
