@@ -39,6 +39,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Backup(backup) => commands::backup(&cli.serve, &backup),
         Command::Restore(restore) => commands::restore(&cli.serve, &restore),
         Command::Upgrade(upgrade) => commands::upgrade(&cli.serve, &upgrade),
+        Command::Operators(operators) => commands::operators(&cli.serve, &operators),
+        Command::Players(players) => commands::players(&cli.serve, &players),
+        Command::Reports(reports) => commands::reports(&cli.serve, &reports),
         Command::App(app) => commands::app(&cli.serve, &app),
         Command::Solve(solve) => commands::solve(&solve),
     }

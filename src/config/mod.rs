@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows the rest of the service.
 
+mod moderation;
 mod options;
 mod read;
 mod reference;
@@ -9,6 +10,7 @@ mod subcommands;
 mod values;
 mod variables;
 
+pub use moderation::{Operators, Players, ReportFinding, Reports};
 pub use options::{AccessLogFormat, AccessLogLevel, Cli, Database, LogFormat, Serve, Switch};
 pub use read::Misread;
 pub use reference::reference;

@@ -5,6 +5,8 @@ use std::{num::NonZero, path::PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use uuid::Uuid;
 
+use super::moderation::{Operators, Players, Reports};
+
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
@@ -43,6 +45,15 @@ pub enum Command {
     /// Move the embedded database to a newer major version of PostgreSQL, and exit. The server must not run. Needs the programs of
     /// both versions, and keeps the former database
     Upgrade(Upgrade),
+    /// Make, list and disable the keys with which operators open `/v1/operator`
+    #[command(subcommand)]
+    Operators(Operators),
+    /// Look at a player, and warn, rename, suspend or ban it. Servers know of it within a second
+    #[command(subcommand)]
+    Players(Players),
+    /// List reports of players, and close them
+    #[command(subcommand)]
+    Reports(Reports),
     /// Make, list or change apps: services of others whose users play here. Servers may run
     App(App),
     /// Print the exact value of a position and of each of its moves, and exit. Needs no database. Small boards of Kalah or Congkak

@@ -14,6 +14,7 @@ mod games;
 mod layers;
 mod openapi;
 mod operation;
+mod operators;
 mod page;
 mod paths;
 mod players;
@@ -29,6 +30,7 @@ mod webhooks;
 
 pub use layers::{connections::KEEP_ALIVE, cors::ANY_ORIGIN};
 pub use operation::scrape::serve_metrics;
+pub use operators::key::{new_operator_key, operator_key_hash};
 pub use page::Page;
 pub use records::{
     import_forms::{Form, Refused, read_game},

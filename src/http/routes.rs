@@ -18,9 +18,10 @@ use super::{
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
     openapi::{self, Document, downgrade},
     operation::{health, problems},
+    operators,
     page::{self, Page},
     paths,
-    players::{blocks, friends, me, merge, people, profiles, recovery, sign_ins, stats, summary, tokens},
+    players::{blocks, friends, me, merge, people, profiles, recovery, reports, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{accept::prefers_page, conditional::IfNoneMatch, extract},
     study::{
@@ -92,6 +93,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .configure(social)
                 .configure(pictures)
                 .configure(webhooks)
+                .configure(operators)
                 .configure(apps),
         )
         .service(share::get_game_page)
@@ -110,6 +112,7 @@ fn social(routes: &mut Routes<'_>) {
         .service(blocks::create_block)
         .service(blocks::delete_block)
         .service(blocks::list_blocks)
+        .service(reports::create_report)
         .service(friends::create_friend)
         .service(friends::delete_friend)
         .service(friends::list_friends)
@@ -139,6 +142,15 @@ fn webhooks(routes: &mut Routes<'_>) {
         .service(deliveries::ping_webhook)
         .service(deliveries::list_webhook_deliveries)
         .service(deliveries::redeliver_webhook);
+}
+
+fn operators(routes: &mut Routes<'_>) {
+    routes
+        .service(operators::reports::list_reports)
+        .service(operators::reports::close_report)
+        .service(operators::players::inspect_player)
+        .service(operators::players::act_on_player)
+        .service(operators::acts::list_operator_acts);
 }
 
 fn apps(routes: &mut Routes<'_>) {

@@ -10,6 +10,7 @@
 pub mod abandonment;
 pub mod analyses;
 pub mod archive;
+pub mod bans;
 pub mod computers;
 pub mod deadlines;
 pub mod erasure;

@@ -20,5 +20,5 @@ pub use audience::{Audience, Holder, STREAMS_OF_ADDRESS_MAX, STREAMS_OF_PLAYER_M
 pub use follower::follow;
 pub use hub::{Client, Hub, Released, Topic, WAITERS_MAX, Waiter};
 pub use revocation_follower::follow_revocations;
-pub use revocations::Revocations;
+pub use revocations::{Revocations, Standing};
 pub use topic::{Changed, NAMED_GAMES_MAX};

@@ -1,4 +1,4 @@
-//! Reads the revocations that other processes store, and looks at the database: at its clock, and whether it was set back.
+//! Reads the revocations and suspensions that other processes store, and looks at the database: at its clock, and whether it was set back.
 
 use std::{
     error::Error,
@@ -32,7 +32,7 @@ const OVERLAP: Duration = Duration::from_secs(30);
 const PRUNE_PAUSE: Duration = Duration::from_mins(1);
 
 /// Reads the revocations of all processes until the hub is gone. The first read, and the one after a failure, read all that are
-/// stored; the others read those since the last one. `on_sight` gets what each look at the database shows.
+/// stored, and the suspensions in force; the others read those since the last one. `on_sight` gets what each look at the database shows.
 pub async fn follow_revocations(hub: Weak<Hub>, database: Database, on_sight: impl Fn(&Sight)) {
     let mut reader = Reader::new(database);
     let (mut last_read, mut pruned_at) = (None::<Instant>, Instant::now());
@@ -47,16 +47,28 @@ pub async fn follow_revocations(hub: Weak<Hub>, database: Database, on_sight: im
         let within = time::Duration::try_from(within).unwrap_or(KEPT);
         let looked_and_read = async {
             let sight = reader.look().await?;
-            Ok::<_, DbError>((sight, reader.read(within).await?))
+            let revoked = reader.read(within).await?;
+            Ok::<_, DbError>((sight, revoked, reader.read_suspensions(last_read.map(|_| within)).await?))
         };
         let cause = match timeout(READ_TIMEOUT, looked_and_read).await {
-            Ok(Ok((sight, revoked))) => {
+            Ok(Ok((sight, revoked, suspended))) => {
                 on_sight(&sight);
                 let Some(hub) = hub.upgrade() else { return };
                 for revocation in revoked {
                     hub.audience().revoke(revocation.player, revocation.least_version);
                 }
-                hub.audience().revocations().set_read(began);
+                let revocations = hub.audience().revocations();
+                if last_read.is_none() {
+                    revocations.keep_suspensions_of(&suspended.iter().map(|(player, _)| *player).collect());
+                }
+                for (player, suspension) in suspended {
+                    revocations.enter_suspension(player, suspension, began);
+                }
+                revocations.set_read(began);
+                if pruned_at.elapsed() >= PRUNE_PAUSE {
+                    revocations.prune(began, sight.clock);
+                    pruned_at = began;
+                }
                 None
             }
             Ok(Err(error)) => Some(with_source(&error)),
@@ -67,12 +79,6 @@ pub async fn follow_revocations(hub: Weak<Hub>, database: Database, on_sight: im
             None => outage.works(),
         }
         last_read = cause.is_none().then_some(began);
-        if pruned_at.elapsed() >= PRUNE_PAUSE
-            && let Some(hub) = hub.upgrade()
-        {
-            hub.audience().revocations().prune(began);
-            pruned_at = began;
-        }
         sleep(PAUSE).await;
     }
 }

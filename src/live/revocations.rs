@@ -1,17 +1,18 @@
-//! Revoked credentials: which access tokens a process refuses before they expire.
+//! Revoked credentials and suspensions: which access tokens a process refuses before they expire, and which players may not reach others.
 //!
 //! The process that revokes credentials enters them before it answers. The others read them from the database twice a second
 //! (`revocation_follower`). A process that has read nothing for a second accepts no token until it has: `Revocations::refreshed`.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{RwLock, RwLockReadGuard, RwLockWriteGuard},
     time::{Duration, Instant},
 };
 
+use time::OffsetDateTime;
 use tokio::{sync::watch, time::timeout};
 
-use crate::domain::PlayerId;
+use crate::{db::players::suspensions::Term, domain::PlayerId};
 
 /// For so long after the start of the last successful read, tokens are accepted without a further one.
 const CURRENT_FOR: Duration = Duration::from_secs(1);
@@ -25,17 +26,27 @@ const REMEMBERED: Duration = Duration::from_mins(20);
 /// The revoked credentials that a process knows.
 #[derive(Debug)]
 pub struct Revocations {
-    /// One entry for each player of the last 20 minutes. An entry costs its player a password's hash or a new account, both of
-    /// which are limited; or the operator has locked out an app, and all its players have one.
+    /// One entry for each player of the last 20 minutes, and for each that is suspended. An entry costs its player a password's hash or a new
+    /// account, both of which are limited, or an operator an act; or the operator has locked out an app, and all its players have one.
     entries: RwLock<HashMap<PlayerId, Entry>>,
     /// When the last successful read began.
     read_at: watch::Sender<Option<Instant>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     least_version: i32,
     until: Instant,
+    suspension: Option<Term>,
+}
+
+/// What a process knows about a player: one look-up for a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    /// The least `credentials_version` that is accepted.
+    pub least_version: i32,
+    /// The player's suspension, also one that is over.
+    pub suspension: Option<Term>,
 }
 
 impl Default for Revocations {
@@ -48,6 +59,13 @@ impl Revocations {
     /// The least `credentials_version` of a player that is accepted, if earlier ones were revoked of late.
     pub fn least_version(&self, player: PlayerId) -> Option<i32> {
         self.read().get(&player).map(|entry| entry.least_version)
+    }
+
+    /// What is known about a player, if anything is.
+    pub fn standing(&self, player: PlayerId) -> Option<Standing> {
+        let entries = self.read();
+        let Entry { least_version, suspension, .. } = entries.get(&player)?;
+        Some(Standing { least_version: *least_version, suspension: *suspension })
     }
 
     /// Whether the revocations of the other processes are known.
@@ -67,9 +85,28 @@ impl Revocations {
     pub(super) fn enter(&self, player: PlayerId, least_version: i32, now: Instant) {
         let until = now + REMEMBERED;
         let mut entries = self.write();
-        let entry = entries.entry(player).or_insert(Entry { least_version, until });
+        let entry = entries.entry(player).or_insert(Entry { least_version, until, suspension: None });
         if least_version > entry.least_version {
-            *entry = Entry { least_version, until };
+            (entry.least_version, entry.until) = (least_version, until);
+        }
+    }
+
+    /// Enters a suspension, or that it was lifted. A late one does not replace a newer one.
+    pub fn enter_suspension(&self, player: PlayerId, suspension: Term, now: Instant) {
+        let until = now + REMEMBERED;
+        let mut entries = self.write();
+        let entry = entries.entry(player).or_insert(Entry { least_version: i32::MIN, until, suspension: None });
+        if entry.suspension.as_ref().is_none_or(|known| known.changed_at < suspension.changed_at) {
+            (entry.suspension, entry.until) = (Some(suspension), entry.until.max(until));
+        }
+    }
+
+    /// Forgets all suspensions of players that are not among these: a database that was set back may have fewer.
+    pub(super) fn keep_suspensions_of(&self, suspended: &HashSet<PlayerId>) {
+        for (player, entry) in self.write().iter_mut() {
+            if !suspended.contains(player) {
+                entry.suspension = None;
+            }
         }
     }
 
@@ -78,8 +115,10 @@ impl Revocations {
         self.read_at.send_replace(Some(began));
     }
 
-    pub(super) fn prune(&self, now: Instant) {
-        self.write().retain(|_, entry| entry.until > now);
+    /// Forgets what counts no longer; `clock` is the database's at about `now`.
+    pub(super) fn prune(&self, now: Instant, clock: OffsetDateTime) {
+        self.write()
+            .retain(|_, entry| entry.until > now || entry.suspension.is_some_and(|known| known.is_active(clock)));
     }
 
     fn read(&self) -> RwLockReadGuard<'_, HashMap<PlayerId, Entry>> {
@@ -108,9 +147,42 @@ mod tests {
         // A late report does not replace a newer one.
         revocations.enter(PLAYER, 3, now);
         for (minutes, expected) in [(16, Some(4)), (20, None)] {
-            revocations.prune(now + Duration::from_mins(minutes));
+            revocations.prune(now + Duration::from_mins(minutes), OffsetDateTime::UNIX_EPOCH);
             assert_eq!(revocations.least_version(PLAYER), expected, "after {minutes} minutes");
         }
+    }
+
+    #[test]
+    fn a_suspension_is_kept_until_it_is_lifted_or_over() {
+        let (revocations, now) = (Revocations::default(), Instant::now());
+        let at = |second: i64| OffsetDateTime::from_unix_timestamp(second).expect("a moment");
+        let made = |second: i64, is_lifted| Term { until: None, is_lifted, changed_at: at(second) };
+        let is_suspended = || {
+            let standing = revocations.standing(PLAYER)?;
+            Some((standing.least_version, standing.suspension.is_some_and(|known| !known.is_lifted)))
+        };
+        assert_eq!(is_suspended(), None);
+        revocations.enter_suspension(PLAYER, made(2, false), now);
+        // A late report does not replace a newer one, and a revocation leaves the suspension.
+        revocations.enter_suspension(PLAYER, made(1, true), now);
+        assert_eq!(is_suspended(), Some((i32::MIN, true)));
+        revocations.enter(PLAYER, 4, now);
+        assert_eq!(is_suspended(), Some((4, true)));
+        revocations.prune(now + Duration::from_hours(1), at(9));
+        assert_eq!(is_suspended(), Some((4, true)));
+        revocations.enter_suspension(PLAYER, made(3, true), now);
+        assert_eq!(is_suspended(), Some((4, false)));
+        revocations.prune(now + Duration::from_hours(1), at(9));
+        assert_eq!(is_suspended(), None);
+        revocations.enter_suspension(PLAYER, Term { until: Some(at(10)), ..made(1, false) }, now);
+        for (second, expected) in [(9, Some((i32::MIN, true))), (10, None)] {
+            revocations.prune(now + Duration::from_hours(1), at(second));
+            assert_eq!(is_suspended(), expected, "at {second}");
+        }
+        // Of a database that was set back.
+        revocations.enter_suspension(PLAYER, made(2, false), now);
+        revocations.keep_suspensions_of(&HashSet::new());
+        assert_eq!(is_suspended(), Some((i32::MIN, false)));
     }
 
     #[test]

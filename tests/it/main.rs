@@ -7,6 +7,7 @@ mod events;
 mod games;
 mod layers;
 mod operation;
+mod operators;
 mod page;
 mod players;
 mod records;

@@ -24,6 +24,7 @@ export type Failure =
       | "refresh_token_reused"
       | "invalid_credentials"
       | "forbidden"
+      | "player_suspended"
       | "not_seated"
       | "not_found"
       | "method_not_allowed"
@@ -147,6 +148,7 @@ const PLAIN: Record<Plain, true> = {
   refresh_token_reused: true,
   invalid_credentials: true,
   forbidden: true,
+  player_suspended: true,
   not_seated: true,
   not_found: true,
   method_not_allowed: true,

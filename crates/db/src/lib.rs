@@ -3,7 +3,7 @@
 //! Functions are verbs on rows: they take a pool and domain values, and return domain values; absence is `Option`. This
 //! crate knows the domain; it knows nothing of HTTP.
 //!
-//! Modules use each other in this order: `connection`, `kinds`, `migrations` and `readiness`, `players`, `apps`, `idempotency`, `games`, then `merging`, `study`,
+//! Modules use each other in this order: `connection`, `kinds`, `migrations` and `readiness`, `players`, `apps`, `idempotency`, `operators`, `games`, then `merging`, `study`,
 //! `lists`, `events`, `records` and `webhooks`.
 //!
 //! A game of a database that has all migrations:
@@ -30,6 +30,7 @@ pub mod kinds;
 pub mod lists;
 pub mod merging;
 pub mod migrations;
+pub mod operators;
 pub mod players;
 pub mod readiness;
 pub mod records;

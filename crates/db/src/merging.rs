@@ -9,7 +9,12 @@ use uuid::Uuid;
 use crate::{
     connection::{DbError, statement},
     games,
-    players::{OwnPlayer, blocks, friends, refresh_tokens::Hash, settings},
+    players::{
+        OwnPlayer, blocks, friends,
+        refresh_tokens::Hash,
+        reports, settings,
+        suspensions::{self, Suspension},
+    },
     records::archive::amend_imports,
 };
 
@@ -42,6 +47,8 @@ pub enum Merged {
     NoGuest,
     /// The token is an account's.
     NotGuest,
+    /// The guest is suspended.
+    Suspended(Suspension),
     /// The account's credentials were revoked.
     NoAccount,
     /// A version conflict: a game has changed meanwhile, and nothing was stored.
@@ -98,6 +105,9 @@ pub async fn merge(
     if let Some(refused) = locked.check(version, account, earlier) {
         return Ok(refused);
     }
+    if let Some(held) = suspensions::find_within(&mut transaction, guest).await?.filter(|held| held.is_active(now)) {
+        return Ok(Merged::Suspended(held));
+    }
     let ids = games_of(&mut transaction, guest).await?;
     if ids.len() > GAMES_MAX {
         return Ok(Merged::TooManyGames);
@@ -110,6 +120,7 @@ pub async fn merge(
     blocks::hand_over(&mut transaction, guest, account.player.id).await?;
     friends::hand_over(&mut transaction, guest, account.player.id, now).await?;
     settings::hand_over(&mut transaction, guest, account.player.id).await?;
+    reports::hand_over(&mut transaction, guest, account.player.id, now).await?;
     let mut changes = vec![];
     for ids in ids.chunks(GAMES_AT_ONCE) {
         match games::append_to_all(&mut transaction, ids, &reseat).await? {

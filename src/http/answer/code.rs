@@ -54,6 +54,9 @@ codes! {
         "No account has this name and this password, and which of the two is wrong is not said; or no player has this recovery code."
     Forbidden "forbidden" FORBIDDEN "Not allowed"
         "The caller is known but may not do this; `detail` says why."
+    PlayerSuspended "player_suspended" FORBIDDEN "The player is suspended"
+        "An operator has suspended the caller: it reads and signs in, and reaches no other players. `suspension` says why and until when; \
+         without an end it is a ban."
     NotSeated "not_seated" FORBIDDEN "The caller does not sit in this game"
         "Only the two players of a game may do this."
     NotFound "not_found" NOT_FOUND "There is no such thing"

@@ -20,7 +20,12 @@ use super::code::Code;
 use crate::{
     db::DbError,
     domain::Refusal,
-    http::view::{event::ViewError, game::GameView, moves::MoveView, wire::ALWAYS_JSON},
+    http::view::{
+        event::ViewError,
+        game::GameView,
+        moves::MoveView,
+        wire::{ALWAYS_JSON, SuspensionView},
+    },
     repeats,
 };
 
@@ -84,6 +89,10 @@ pub struct ProblemBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     reason: Option<&'static str>,
+    /// With `player_suspended`: why, and until when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    suspension: Option<SuspensionView>,
     /// With `unavailable` at `/readyz`: what keeps the server from storing moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -115,6 +124,7 @@ impl Problem {
             game: None,
             moves: None,
             reason: None,
+            suspension: None,
             check: None,
             legal_moves: None,
             index: None,
@@ -250,6 +260,12 @@ impl Problem {
     pub fn with_legal_moves(mut self, reason: &'static str, legal_moves: Vec<String>) -> Self {
         self.body.reason = Some(reason);
         self.body.legal_moves = Some(legal_moves);
+        self
+    }
+
+    /// Adds why the caller is suspended, and until when.
+    pub fn with_suspension(mut self, suspension: SuspensionView) -> Self {
+        self.body.suspension = Some(suspension);
         self
     }
 

@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 87] = [
+pub const ORDER: [&str; 93] = [
     // players
     "create_player",
     "create_token",
@@ -24,6 +24,7 @@ pub const ORDER: [&str; 87] = [
     "create_block",
     "list_blocks",
     "delete_block",
+    "create_report",
     "export_me",
     "delete_me",
     // variants
@@ -89,6 +90,12 @@ pub const ORDER: [&str; 87] = [
     "list_webhook_deliveries",
     "redeliver_webhook",
     "delete_webhook",
+    // operators
+    "list_reports",
+    "close_report",
+    "inspect_player",
+    "act_on_player",
+    "list_operator_acts",
     // apps
     "get_app",
     "write_app_player",

@@ -7,9 +7,12 @@ use utoipa::openapi::{
 use super::failures;
 use crate::http::{answer::problem::PROBLEM_JSON, layers::limits::UNLIMITED};
 
-/// Adds the failures and the headers of an operation's answers.
-pub(super) fn complete(path: &str, operation: &mut Operation) {
+/// Adds the failures and the headers of an operation's answers. `is_suspended` says whether a suspended player is refused.
+pub(super) fn complete(path: &str, operation: &mut Operation, is_suspended: bool) {
     add_common_failures(path, operation);
+    if is_suspended {
+        add_suspension(operation);
+    }
     add_failure_bodies(operation);
     add_common_headers(path, operation);
 }
@@ -74,6 +77,21 @@ fn add_common_headers(path: &str, operation: &mut Operation) {
 
 /// Paths that are answered without the database, or prefixes of such paths.
 const WITHOUT_DATABASE: [&str; 4] = ["/livez", "/problems/", "/v1/variants", "/.well-known/"];
+
+/// Adds the refusal of suspended players to an operation that needs a player's token.
+fn add_suspension(operation: &mut Operation) {
+    const SUSPENDED: &str = "`player_suspended`";
+    let bearer = SecurityRequirement::new("bearer", [""; 0]);
+    if !operation.security.iter().flatten().any(|scheme| *scheme == bearer) {
+        return;
+    }
+    if let Some(RefOr::T(response)) = operation.responses.responses.get_mut("403") {
+        response.description = format!("{SUSPENDED}; {}", response.description);
+    } else {
+        let response = ResponseBuilder::new().description(SUSPENDED).build();
+        operation.responses.responses.insert("403".to_owned(), RefOr::T(response));
+    }
+}
 
 /// Adds the failures that follow from an operation's path and input: a token, a body, or none.
 fn add_common_failures(path: &str, operation: &mut Operation) {

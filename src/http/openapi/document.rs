@@ -10,7 +10,7 @@ use utoipa::{
 };
 
 use super::{answers, failures, requests, unions, words};
-use crate::http::answer;
+use crate::http::{answer, request::suspended};
 
 /// The document's parts beside the routes.
 #[derive(OpenApi)]
@@ -32,6 +32,7 @@ use crate::http::answer;
         (name = "pictures", description = "Boards and games as SVG and PNG, and pages to share"),
         (name = "webhooks", description = "Events sent to the player's own server"),
         (name = "messages", description = "What the player's own server is sent"),
+        (name = "operators", description = "Reports and players, for operators with a key of their own"),
         (name = "apps", description = "Services of others whose users play here: their players, and tokens for them"),
         (name = "operation", description = "Health and failure codes, for operators"),
     ),
@@ -41,7 +42,7 @@ use crate::http::answer;
 )]
 pub struct Document;
 
-/// The scheme by which a caller authenticates.
+/// The schemes by which callers authenticate.
 struct Bearer;
 
 impl Modify for Bearer {
@@ -51,7 +52,13 @@ impl Modify for Bearer {
             .bearer_format("JWT")
             .description(Some("An access token: POST /v1/players gives one."))
             .build();
-        document.components.get_or_insert_default().add_security_scheme("bearer", SecurityScheme::Http(scheme));
+        let of_operators = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some("An operator's key: `mancala-server operators create NAME` gives one. It opens `/v1/operator` and nothing else."))
+            .build();
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("bearer", SecurityScheme::Http(scheme));
+        components.add_security_scheme("operator", SecurityScheme::Http(of_operators));
     }
 }
 
@@ -77,13 +84,17 @@ fn say_that_no_token_is_needed(operation: &mut Operation) {
     }
 }
 
+/// The methods, in the order of an item's operations below.
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
 /// Adds what is true of every operation and schema, and corrects derived parts that lead to clumsy generated clients.
 pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
     for (path, item) in &mut document.paths.paths {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
-        for operation in operations.into_iter().flatten() {
+        for (method, operation) in METHODS.into_iter().zip(operations) {
+            let Some(operation) = operation else { continue };
             requests::correct(operation);
-            answers::complete(path, operation);
+            answers::complete(path, operation, suspended::may_refuse(method, path));
             say_that_no_token_is_needed(operation);
         }
     }

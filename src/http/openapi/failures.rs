@@ -48,6 +48,11 @@ fn body(code: Code) -> Value {
             body["reason"] = json!("empty_pit");
             body["legal_moves"] = json!(["A", "B", "D"]);
         }
+        Code::PlayerSuspended => {
+            body["suspension"] = json!({
+                "reason": "Insults in names.", "since": "2026-11-24T00:00:00.000Z", "until": "2026-12-01T00:00:00.000Z",
+            });
+        }
         _ => {}
     }
     body
@@ -63,6 +68,7 @@ const fn detail(code: Code) -> &'static str {
         Code::RefreshTokenReused => "a later refresh token of this sign-in was used already",
         Code::InvalidCredentials => "no account has this name and this password",
         Code::Forbidden => "the caller may not do this",
+        Code::PlayerSuspended => "the player is suspended until 2026-12-01T00:00:00.000Z",
         Code::NotSeated => "the caller does not sit in this game",
         Code::NotFound => "there is no such game, or it is a private game of others",
         Code::MethodNotAllowed => "this address does not know the method",

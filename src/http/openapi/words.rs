@@ -11,8 +11,11 @@ use utoipa::openapi::{
 };
 
 use crate::{
-    db::webhooks::deliveries::{CHALLENGE, PING},
-    domain::{NoticeKind, OfferKind, Reason},
+    db::{
+        operators::{Deed, acts::CLOSE_REPORT},
+        webhooks::deliveries::{CHALLENGE, PING},
+    },
+    domain::{NoticeKind, OfferKind, Reason, ReportReason},
     rules::IllegalMove,
     webhook::SendError,
 };
@@ -42,6 +45,8 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
     let illegal = [texts(&["not_a_move"]), texts(&IllegalMove::REASONS)].concat();
     let failed = [texts(&["status", "challenge", "gone"]), texts(&SendError::ALL.map(SendError::as_str))].concat();
     let disabled = texts(&["by_request", "gone", "failing", "overflow", "unverified", "app_disabled"]);
+    let reports = texts(&ReportReason::ALL.map(ReportReason::as_str));
+    let acts = [texts(&Deed::WORDS), texts(&[CLOSE_REPORT])].concat();
     vec![
         ("Effect", "reason", reasons.clone()),
         ("Event", "offer", offers.clone()),
@@ -50,7 +55,10 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
         ("Offer", "type", offers.clone()),
         ("Outcome", "reason", reasons.clone()),
         ("PlayerEvent", "offer", offers),
+        ("OperatorAct", "type", acts),
+        ("OperatorReport", "reason", reports.clone()),
         ("Problem", "reason", illegal),
+        ("Report", "reason", reports),
         ("Result", "reason", reasons),
         ("Webhook", "disabled_reason", disabled.clone()),
         ("Webhook", "events", notices.clone()),

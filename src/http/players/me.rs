@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use actix_web::{HttpRequest, HttpResponse, delete, get, patch, web::Data};
 use serde::{Deserialize, Serialize};
+use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use utoipa::ToSchema;
 
 use super::{
@@ -15,9 +16,11 @@ use crate::{
     clock::now,
     db::{
         games, merging,
+        operators::acts,
         players::{
             self, Named, OwnPlayer, WebhookChoice,
             settings::{self, NewSettings, Settings},
+            suspensions,
         },
         records,
     },
@@ -32,12 +35,14 @@ use crate::{
         games::change::{Executed, execute},
         layers::limits::network_of,
         request::{
-            auth::ErasedCaller,
+            auth::{self, ErasedCaller},
             extract::{Body, NoQuery, Query},
             names::{parse_name, refuse_reserved},
             player::{find, gone, refuse_if_of_app},
+            suspended,
         },
         state::{AppState, tokens::Caller},
+        view::wire::{SuspensionView, Timestamp},
     },
     metrics::Grant,
 };
@@ -51,17 +56,41 @@ const GAMES_AT_ONCE: u32 = 100;
 /// How many batches of imported games one request erases: a second's work.
 const IMPORT_BATCHES_MAX: u32 = 20;
 
+/// How many warnings the caller is shown.
+pub(crate) const WARNINGS_MAX: u32 = 10;
+
+/// For so long a name stays that an operator has given.
+const NAME_KEPT: Duration = Duration::days(7);
+
 /// Get the caller
 #[utoipa::path(
     tag = "players",
     operation_id = "get_me",
-    responses((status = 200, description = "The caller", body = MeView)),
+    responses((status = 200, description = "The caller", body = Me)),
     security(("bearer" = []))
 )]
 #[get("/me")]
-pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+pub async fn get_me(
+    state: Data<AppState>,
+    caller: Caller,
+    _: Query<NoQuery>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
     let own = find(&state, caller).await?;
-    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(MeView::of(&state, &own.player).await?))
+    let suspension = match auth::suspension(&request) {
+        Some(_) => suspensions::find_active(&state.db, caller.player, now()).await?,
+        None => None,
+    };
+    let warnings = acts::list_warnings(&state.db, caller.player, WARNINGS_MAX).await?;
+    let MeView { profile, is_findable, shows_last_seen } = MeView::of(&state, &own.player).await?;
+    let me = Me {
+        profile,
+        is_findable,
+        shows_last_seen,
+        suspension: suspension.as_ref().map(SuspensionView::from),
+        warnings: WarningView::of_all(warnings),
+    };
+    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(me))
 }
 
 /// Change the caller's name, password or settings
@@ -79,7 +108,7 @@ pub async fn get_me(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) ->
     )),
     responses(
         (status = 200, description = "The caller", body = UpdatedMe),
-        (status = 403, description = "`forbidden`: a password for a player of an app"),
+        (status = 403, description = "`forbidden`: a password for a player of an app; a new name within 7 days after an operator has given one"),
         (status = 409, description = "`name_taken`"),
     ),
     security(("bearer" = []))
@@ -96,6 +125,9 @@ pub async fn update_me(
     let mut faults = Faults::default();
     if delete_webhooks && password.is_none() {
         faults.add(Problem::invalid("/delete_webhooks", "is only possible together with a new password"))?;
+    }
+    if name.is_some() && auth::suspension(&request).is_some() {
+        suspended::refuse(&state, caller.player).await?;
     }
     // Checked before the password is hashed: only an authorized caller may cause this expensive work.
     let own = find(&state, caller).await?.player;
@@ -125,6 +157,10 @@ pub async fn update_me(
         let kind = if hash.is_some() { PlayerKind::Account } else { before.player.kind };
         let name = name.clone().unwrap_or_else(|| before.player.name.clone());
         let after = Player { kind, name, ..before.player.clone() };
+        if after.name != before.player.name {
+            // A rename that comes later is a conflict below.
+            refuse_if_renamed(&state, caller.player).await?;
+        }
         match players::update(&state.db, &before, &after, hash.as_deref(), settings, webhooks, now()).await? {
             Named::Changed => continue,
             Named::Taken => return Err(name_taken()),
@@ -132,24 +168,7 @@ pub async fn update_me(
         }
         state.recent.forget(caller.player);
         let tokens = match hash {
-            Some(_) => {
-                let credentials_version = before.credentials_version + 1;
-                // Before the answer: the process accepts no older token from here on.
-                state.hub.audience().revoke(caller.player, credentials_version);
-                if let Some(limits) = &state.sign_ins {
-                    limits.know(&after.name, network_of(&request), Instant::now());
-                }
-                let own = OwnPlayer { player: after.clone(), credentials_version };
-                let tokens = TokenSet::begin(&state, &own, Grant::Password).await?.ok_or_else(gone)?;
-                // The code of a guest stays valid.
-                Some(match before.player.kind {
-                    PlayerKind::Account => {
-                        let code = recovery::renew(&state, &own).await?.ok_or_else(gone)?;
-                        tokens.with_recovery_code(code)
-                    }
-                    _ => tokens,
-                })
-            }
+            Some(_) => Some(renew_tokens(&state, &request, &before, &after).await?),
             None => None,
         };
         let MeView { profile, is_findable, shows_last_seen } = MeView::of(&state, &after).await?;
@@ -157,6 +176,39 @@ pub async fn update_me(
         return Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(updated));
     }
     Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
+}
+
+/// New tokens after a new password, which has revoked all earlier ones.
+async fn renew_tokens(
+    state: &AppState,
+    request: &HttpRequest,
+    before: &OwnPlayer,
+    after: &Player,
+) -> Result<TokenSet, Problem> {
+    let credentials_version = before.credentials_version + 1;
+    // Before the answer: the process accepts no older token from here on.
+    state.hub.audience().revoke(after.id, credentials_version);
+    if let Some(limits) = &state.sign_ins {
+        limits.know(&after.name, network_of(request), Instant::now());
+    }
+    let own = OwnPlayer { player: after.clone(), credentials_version };
+    let tokens = TokenSet::begin(state, &own, Grant::Password).await?.ok_or_else(gone)?;
+    // The code of a guest stays valid.
+    Ok(match before.player.kind {
+        PlayerKind::Account => {
+            let code = recovery::renew(state, &own).await?.ok_or_else(gone)?;
+            tokens.with_recovery_code(code)
+        }
+        _ => tokens,
+    })
+}
+
+/// Refuses a new name soon after an operator has given one, which would otherwise last for one call.
+async fn refuse_if_renamed(state: &AppState, player: PlayerId) -> Result<(), Problem> {
+    let Some(at) = acts::renamed_since(&state.db, player, now() - NAME_KEPT).await? else { return Ok(()) };
+    let until = (at + NAME_KEPT).replace_nanosecond(0).unwrap_or(at).format(&Rfc3339).unwrap_or_default();
+    let detail = format!("an operator of the server has given the player this name, which stays until {until}");
+    Err(Problem::new(Code::Forbidden, detail))
 }
 
 /// Erase the caller
@@ -230,6 +282,36 @@ async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
                 return Err(Problem::internal(refusal));
             }
         }
+    }
+}
+
+/// The caller.
+#[derive(Serialize, ToSchema)]
+struct Me {
+    #[serde(flatten)]
+    profile: ProfileView,
+    /// Whether others find the account by the beginning of its name: `GET /v1/players?name_prefix=`.
+    is_findable: bool,
+    /// Whether friends see when the player was last seen.
+    shows_last_seen: bool,
+    /// Why and until when an operator has suspended the caller; null if the caller is not suspended.
+    #[schema(required = true)]
+    suspension: Option<SuspensionView>,
+    /// What operators have told the caller, the last 10 warnings, newest first.
+    warnings: Vec<WarningView>,
+}
+
+/// A warning of an operator.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Warning)]
+pub(crate) struct WarningView {
+    at: Timestamp,
+    reason: String,
+}
+
+impl WarningView {
+    pub(crate) fn of_all(warnings: Vec<(OffsetDateTime, String)>) -> Vec<Self> {
+        warnings.into_iter().map(|(at, reason)| Self { at: Timestamp(at), reason }).collect()
     }
 }
 

@@ -24,7 +24,7 @@ use crate::{
         layers::limits,
         request::{
             extract::{Body, NoQuery, Query},
-            player,
+            player, suspended,
         },
         state::{AppState, tokens::Caller},
     },
@@ -119,6 +119,8 @@ async fn merge(state: &AppState, guest: NamedGuest, own: &OwnPlayer) -> Result<(
             Ok(Merged::NotGuest) => {
                 return Err(Problem::invalid("/guest_token", "the token is an account's: only a guest is merged"));
             }
+            // Otherwise a suspended guest would be free as an account.
+            Ok(Merged::Suspended(suspension)) => return Err(suspended::refusal(&suspension)),
             Ok(Merged::NoAccount) => return Err(player::gone()),
             Ok(Merged::TooManyGames) => {
                 let detail = format!("a guest with more than {GAMES_MAX} games is not merged");

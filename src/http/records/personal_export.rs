@@ -22,10 +22,11 @@ use crate::{
         games::{self, SeatedGame},
         idempotency,
         lists::invitations::{self, Direction},
+        operators::acts,
         players::{
             self, Network, blocks,
             friends::{self, FriendStatus},
-            recovery, refresh_tokens,
+            recovery, refresh_tokens, reports, suspensions,
         },
         study::{analyses, notes},
         webhooks,
@@ -34,7 +35,12 @@ use crate::{
     http::{
         answer::problem::Problem,
         layers::limits::HeavyBudget,
-        players::{blocks::BlockView, friends::FriendView, me::MeView},
+        players::{
+            blocks::BlockView,
+            friends::FriendView,
+            me::{MeView, WarningView},
+            reports::ReportView,
+        },
         request::{
             extract::{NoQuery, Query},
             player,
@@ -44,7 +50,7 @@ use crate::{
         view::{
             game::GameView,
             moves::MoveView,
-            wire::{ALWAYS_JSON, Timestamp},
+            wire::{ALWAYS_JSON, SuspensionView, Timestamp},
         },
         webhooks::endpoints::WebhookView,
     },
@@ -57,12 +63,12 @@ const PAGE_GAMES_MAX: u32 = 20;
 /// Notes of a page: a MiB and a half at most.
 const PAGE_NOTES_MAX: u32 = 100;
 
-/// The maximum number of sign-ins, keys, invitations, blocks and friends, of which the newest are shown.
+/// The maximum number of sign-ins, keys, invitations, blocks, friends and reports, of which the newest are shown.
 const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players and friends (the newest 1,000 of each), requests for analyses, webhooks, all notes, and
+/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
 /// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
@@ -100,6 +106,13 @@ pub async fn export_me(
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
         blocks: blocks::list(&state.db, caller.player, None, LISTED_MAX).await?.iter().map(BlockView::of).collect(),
+        suspension: suspensions::find_active(&state.db, caller.player, now()).await?.as_ref().map(SuspensionView::from),
+        warnings: WarningView::of_all(acts::list_warnings(&state.db, caller.player, LISTED_MAX).await?),
+        reports: reports::list_of_reporter(&state.db, caller.player, LISTED_MAX)
+            .await?
+            .iter()
+            .map(ReportView::of)
+            .collect(),
         app: apps::players::find_membership(&state.db, caller.player)
             .await?
             .map(|of| MembershipView { name: of.app, external_id: of.external_id.to_string() }),
@@ -231,6 +244,13 @@ struct Export {
     invitations: Vec<GameView>,
     /// The players that the player blocks, the last one first.
     blocks: Vec<BlockView>,
+    /// The suspension or ban that counts now.
+    #[schema(required = true)]
+    suspension: Option<SuspensionView>,
+    /// What operators have told the player, newest first.
+    warnings: Vec<WarningView>,
+    /// The reports that the player has made, the last one first.
+    reports: Vec<ReportView>,
     /// The app of the player; null for a player of no app.
     #[schema(required = true)]
     app: Option<MembershipView>,

@@ -16,9 +16,10 @@ use actix_web::{
 };
 use sha2::{Digest, Sha256};
 
+use super::suspended;
 use crate::{
     clock::now,
-    db::apps::KeyHash,
+    db::{apps::KeyHash, players::suspensions::Term},
     domain::PlayerId,
     http::{
         answer::{code::Code, problem::Problem},
@@ -27,8 +28,8 @@ use crate::{
     metrics::TokenKind,
 };
 
-/// The caller that the request's token names, if it has one, or why the token is not accepted. Later layers and handlers read it.
-struct Identity(Result<Option<Caller>, Refused>);
+/// The caller that the request's token names, if it has one, or why the token is not accepted; and the suspension that counts for it. Later layers and handlers read it.
+struct Identity(Result<Option<Caller>, Refused>, Option<Term>);
 
 /// The player that the request's token names, for a layer around this one, which may lose the request.
 #[derive(Clone, Debug, Default)]
@@ -61,36 +62,46 @@ pub async fn identify(
     request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
-    let identity = match caller(request.request()) {
-        Ok(Some(caller)) => confirmed(state(request.request()), caller).await.map(Some),
-        other => other,
+    let (identity, suspension) = match caller(request.request()) {
+        Ok(Some(caller)) => match confirmed(state(request.request()), caller).await {
+            Ok((caller, suspension)) => (Ok(Some(caller)), suspension),
+            Err(refused) => (Err(refused), None),
+        },
+        other => (other, None),
     };
     if let (Ok(Some(caller)), Some(identified)) = (&identity, request.extensions().get::<IdentifiedPlayer>()) {
         identified.0.set(Some(caller.player));
     }
-    request.extensions_mut().insert(Identity(identity));
+    request.extensions_mut().insert(Identity(identity, suspension));
     next.call(request).await
 }
 
-/// The caller, unless its credentials were revoked. The check costs a look-up in memory. Only where the process does not know
+/// The caller, unless its credentials were revoked, and its suspension. The check costs a look-up in memory. Only where the process does not know
 /// the revocations of the last second, the request waits for them.
-async fn confirmed(state: &AppState, caller: Caller) -> Result<Caller, Refused> {
+async fn confirmed(state: &AppState, caller: Caller) -> Result<(Caller, Option<Term>), Refused> {
     let revocations = state.hub.audience().revocations();
     if !revocations.are_current() && !revocations.refreshed().await {
         return Err(Refused::Unconfirmed(caller));
     }
-    match revocations.least_version(caller.player) {
-        Some(least) if caller.credentials_version < least => Err(Refused::Revoked(caller)),
-        _ => Ok(caller),
+    let Some(standing) = revocations.standing(caller.player) else { return Ok((caller, None)) };
+    if caller.credentials_version < standing.least_version {
+        return Err(Refused::Revoked(caller));
     }
+    Ok((caller, standing.suspension.filter(|suspension| suspension.is_active(now()))))
 }
 
-/// Refuses a request with a bad token, even where no token is needed.
+/// Refuses a request with a bad token, even where no token is needed, and what a suspended player may not do.
 pub async fn refuse_bad_tokens(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let refused = request.extensions().get::<Identity>().and_then(|identity| identity.0.as_ref().err().cloned());
+    if let (Some(term), Some(caller)) = (suspension(&request), identity(&request))
+        && !suspended::permits(&term, request.method(), request.match_info().as_str())
+        && let Err(problem) = suspended::refuse(state(request.request()), caller.player).await
+    {
+        return Ok(request.error_response(problem));
+    }
     let (method, path) = ERASURE;
     let is_erasure = request.method() == method && request.match_info().as_str() == path;
     match refused {
@@ -135,9 +146,14 @@ pub fn identity(request: &impl HttpMessage) -> Option<Caller> {
 /// The caller of a request, if it has a token; or why the token is not accepted.
 pub fn reader(request: &impl HttpMessage) -> Result<Option<Caller>, Problem> {
     match request.extensions().get::<Identity>() {
-        Some(Identity(identity)) => identity.as_ref().map(|caller| *caller).map_err(Refused::problem),
+        Some(Identity(identity, _)) => identity.as_ref().map(|caller| *caller).map_err(Refused::problem),
         None => Ok(None),
     }
+}
+
+/// The suspension of a request's caller, without its reason.
+pub(crate) fn suspension(request: &impl HttpMessage) -> Option<Term> {
+    request.extensions().get::<Identity>()?.1
 }
 
 fn missing() -> Problem {
@@ -163,7 +179,7 @@ impl FromRequest for ErasedCaller {
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let revoked = match request.extensions().get::<Identity>() {
-            Some(Identity(Err(Refused::Revoked(caller)))) => Some(Self(*caller)),
+            Some(Identity(Err(Refused::Revoked(caller)), _)) => Some(Self(*caller)),
             _ => None,
         };
         let caller = || reader(request).and_then(|caller| caller.map(Self).ok_or_else(missing));
@@ -187,6 +203,9 @@ impl FromRequest for Reader {
 /// The prefix of the header's value.
 const BEARER: &[u8] = b"Bearer ";
 
+/// The addresses that operators' keys open, and no player's token.
+const OPERATORS: &str = "/v1/operator/";
+
 /// The prefix of every key of an app, by which it is recognized, also by scanners for secrets.
 pub const APP_KEY_PREFIX: &[u8] = b"mapp_";
 
@@ -202,16 +221,11 @@ pub fn app_key(request: &impl HttpMessage) -> Option<KeyHash> {
 }
 
 fn caller(request: &HttpRequest) -> Result<Option<Caller>, Refused> {
-    let mut values = request.headers().get_all(header::AUTHORIZATION);
-    let Some(value) = values.next() else { return Ok(None) };
-    if values.next().is_some() {
-        return Err(Refused::Invalid);
+    if request.path().starts_with(OPERATORS) {
+        return Ok(None);
     }
-    let (scheme, token) = value.as_bytes().split_at_checked(BEARER.len()).ok_or(Refused::Invalid)?;
-    if !scheme.eq_ignore_ascii_case(BEARER) {
-        return Err(Refused::Invalid);
-    }
-    let token = token.trim_ascii();
+    let token = bearer(request).map_err(|()| Refused::Invalid)?;
+    let Some(token) = token else { return Ok(None) };
     if token.starts_with(APP_KEY_PREFIX) {
         if !APP_PATHS.iter().any(|path| request.match_info().as_str().starts_with(path)) {
             return Err(Refused::AppKey);
@@ -221,6 +235,20 @@ fn caller(request: &HttpRequest) -> Result<Option<Caller>, Refused> {
         return Ok(None);
     }
     state(request).tokens.verify(token, now()).map(Some).ok_or(Refused::Invalid)
+}
+
+/// What stands behind `Bearer` in the request's only header `Authorization`. An error if that is of another form.
+pub(crate) fn bearer(request: &HttpRequest) -> Result<Option<&[u8]>, ()> {
+    let mut values = request.headers().get_all(header::AUTHORIZATION);
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(());
+    }
+    let (scheme, token) = value.as_bytes().split_at_checked(BEARER.len()).ok_or(())?;
+    if !scheme.eq_ignore_ascii_case(BEARER) {
+        return Err(());
+    }
+    Ok(Some(token.trim_ascii()))
 }
 
 fn state(request: &HttpRequest) -> &AppState {

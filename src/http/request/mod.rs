@@ -10,3 +10,4 @@ pub(crate) mod names;
 pub(crate) mod origin;
 pub(crate) mod player;
 pub(crate) mod prefer;
+pub(crate) mod suspended;

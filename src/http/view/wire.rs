@@ -8,6 +8,7 @@ use utoipa::{
 };
 
 use crate::{
+    db::players::suspensions::Suspension,
     domain::{Player, PlayerKind},
     rules::Side,
 };
@@ -93,6 +94,28 @@ pub struct TurnView(pub Option<SideWord>);
 impl From<Option<Side>> for TurnView {
     fn from(turn: Option<Side>) -> Self {
         Self(turn.map(SideWord::from))
+    }
+}
+
+/// A suspension, as its player sees it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = Suspension)]
+pub struct SuspensionView {
+    /// Why, in words of an operator.
+    pub reason: String,
+    pub since: Timestamp,
+    /// When it ends; null for a ban.
+    #[schema(required = true)]
+    pub until: Option<Timestamp>,
+}
+
+impl From<&Suspension> for SuspensionView {
+    fn from(suspension: &Suspension) -> Self {
+        Self {
+            reason: suspension.reason.to_string(),
+            since: Timestamp(suspension.begun_at),
+            until: suspension.until.map(Timestamp),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::operators;
 use crate::support::{
     answer::Answer,
     app::TestApp,
@@ -14,15 +15,17 @@ use crate::support::{
 /// What the examples of an operation need: a caller, and ids for the path.
 struct Stage {
     caller: Guest,
+    operator: Guest,
     ids: BTreeMap<&'static str, String>,
 }
 
 /// A stage on which an operation can do its work: an account with an active game against a guest, an app with a player, or what else it needs.
 async fn stage(app: &TestApp, operation: &str, n: usize) -> Stage {
+    let operator = operators::operator(app, &format!("operator-{n}")).await;
     if operation.split('_').any(|word| word == "app") {
         let caller = app.new_app(&format!("app-{n}")).await;
         app.app_player(&caller, "user-4711", "Other").await;
-        return Stage { caller, ids: BTreeMap::new() };
+        return Stage { caller, operator, ids: BTreeMap::new() };
     }
     let caller = app.account(&format!("Caller {n}"), "correct horse").await;
     let other = app.guest("Other").await;
@@ -42,9 +45,14 @@ async fn stage(app: &TestApp, operation: &str, n: usize) -> Stage {
             ids.insert("webhook_id", webhook.string("/id"));
             ids.insert("delivery_id", webhook.string("/id"));
         }
+        "close_report" => {
+            let path = format!("/v1/players/{}/reports", other.id);
+            let report = app.post(&path, Some(&caller), &json!({"reason": "name"})).await;
+            ids.insert("report_id", report.string("/id"));
+        }
         _ => {}
     }
-    Stage { caller, ids }
+    Stage { caller, operator, ids }
 }
 
 /// The game that an operation works on.
@@ -122,7 +130,8 @@ async fn send_form(
     }
     let is_open = operation["security"].as_array().is_some_and(Vec::is_empty);
     let request = app.request(method.clone(), &format!("{path}?{}", query.finish()));
-    let mut request = signed(request, (!is_open).then_some(&stage.caller));
+    let caller = if path.starts_with("/v1/operator/") { &stage.operator } else { &stage.caller };
+    let mut request = signed(request, (!is_open).then_some(caller));
     for (name, value) in headers {
         request = request.header(name, value);
     }

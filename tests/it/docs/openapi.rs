@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::operators;
 use crate::support::{
     app::TestApp,
     calls::{send, signed},
@@ -88,6 +89,9 @@ fn every_operation_is_named_described_and_complete() {
                     "rotate",
                     "ping",
                     "redeliver",
+                    "close",
+                    "inspect",
+                    "act",
                     "verify",
                     "write",
                     "seek",
@@ -256,18 +260,23 @@ fn is_for_people(operation: &Value) -> bool {
 #[actix_web::test]
 async fn only_pictures_and_pages_ignore_parameters_that_are_unknown() {
     let app = TestApp::start().await;
-    let (ana, acme) = (app.guest("Ana").await, app.new_app("acme").await);
+    let (ana, kim) = (app.guest("Ana").await, operators::operator(&app, "kim").await);
+    let acme = app.new_app("acme").await;
     let document: Value = serde_json::from_str(COMMITTED).expect("JSON");
     let mut ignoring = 0;
     for (path, method, operation) in operations(&document) {
         let path = path.replace("{id}", "0199aaaa-0000-7000-8000-000000000000").replace("{ply}", "1");
         let path = path.replace("{variant}", "kalah").replace("{code}", "internal").replace("{type}", "draw");
         let path = path.replace("{external_id}", "user-1");
-        let path = ["{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}"]
+        let path = ["{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}", "{report_id}"]
             .into_iter()
             .fold(path, |path, name| path.replace(name, "0199aaaa-0000-7000-8000-000000000000"));
         let request = app.request(method.clone(), &format!("{path}?no_such_parameter=1"));
-        let caller = if path.starts_with("/v1/apps/") { &acme } else { &ana };
+        let caller = match path.as_str() {
+            path if path.starts_with("/v1/operator/") => &kim,
+            path if path.starts_with("/v1/apps/") => &acme,
+            _ => &ana,
+        };
         let answer = send(signed(request, Some(caller))).await;
         if is_for_people(&operation) {
             assert!(

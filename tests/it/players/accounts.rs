@@ -225,11 +225,12 @@ async fn a_profile_shows_what_is_public() {
     let profile = app.get(&format!("/v1/players/{}", ana.id), None).await;
     assert_eq!(profile.status, 200);
     insta::assert_json_snapshot!(profile.body, { ".id" => "[id]", ".since" => "[since]" });
-    // The player itself sees its settings, too.
+    // The player itself sees its settings, and what operators have told it, too.
     let mut own = app.get("/v1/me", Some(&ana)).await.body;
-    let settings = own.as_object_mut().expect("an object");
-    let settings = ["is_findable", "shows_last_seen"].map(|name| settings.remove(name));
-    assert_eq!((own, settings), (profile.body, [Some(json!(false)), Some(json!(true))]));
+    let more = ["is_findable", "shows_last_seen", "suspension", "warnings"];
+    let more = more.map(|field| own.as_object_mut().expect("an object").remove(field));
+    let expected = [json!(false), json!(true), Value::Null, json!([])].map(Some);
+    assert_eq!((own, more), (profile.body, expected));
     app.get("/v1/me", None).await.is_problem(401, "unauthenticated");
     app.get("/v1/me", Some(&app.stranger())).await.is_problem(401, "invalid_token");
     for unknown in ["x", "0199aaaa-0000-7000-8000-000000000000"] {

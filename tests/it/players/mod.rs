@@ -14,6 +14,7 @@ pub mod networks;
 pub mod people;
 pub mod recovery;
 pub mod refresh;
+pub mod reports;
 pub mod revocation;
 pub mod sign_ins;
 pub mod stats;

@@ -27,6 +27,6 @@ pub use append_extras::{AppendExtras, append_with};
 pub use find::{find, find_all, find_each, find_whole, versions};
 pub use game_rows::SeatedGame;
 pub use insert::{Inserted, insert};
-pub use of_player::{count_running, list_seated, list_unfinished};
+pub use of_player::{count_running, list_open, list_seated, list_unfinished};
 pub use plies::{histories, log, plies};
 pub use writers::append;

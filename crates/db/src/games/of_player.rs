@@ -40,6 +40,30 @@ pub async fn list_unfinished(pool: &PgPool, player: PlayerId, limit: u32) -> Res
     Ok(ids.into_iter().map(GameId).collect())
 }
 
+/// Up to `limit` games in which a player sits and waits for an opponent, and games to which the player is invited.
+pub async fn list_open(pool: &PgPool, player: PlayerId, limit: u32) -> Result<Vec<GameId>, DbError> {
+    let ids = sqlx::query_scalar!(
+        r#"
+        select id as "id!" from (
+            (select id from game
+             where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'open' limit $2)
+            union all
+            (select id from game
+             where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id
+               and game_status(started_at, finished_at, aborted_at) = 'open' limit $2)
+            union all
+            (select id from game where invited_player_id = $1 and started_at is null and aborted_at is null limit $2)
+        ) unfinished limit $2
+        "#,
+        player.0,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select open games of a player"))
+    .await?;
+    Ok(ids.into_iter().map(GameId).collect())
+}
+
 /// Up to `limit` games in which a player sits, newest first, from the one before `before`.
 pub async fn list_seated(
     pool: &PgPool,

@@ -1,7 +1,7 @@
 //! Players and their accounts: created, read and renamed.
 
 use mancala_domain::{Player, PlayerId, PlayerName};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgExecutor, PgPool};
 use time::OffsetDateTime;
 use tracing::Instrument;
 
@@ -106,13 +106,13 @@ pub async fn insert(pool: &PgPool, player: &Player, first: &FirstCredentials<'_>
 }
 
 /// A player by id.
-pub async fn find(pool: &PgPool, id: PlayerId) -> Result<Option<OwnPlayer>, DbError> {
+pub async fn find(executor: impl PgExecutor<'_>, id: PlayerId) -> Result<Option<OwnPlayer>, DbError> {
     let row = sqlx::query_as!(
         OwnPlayerRow,
         "select id, kind, name, created_at, credentials_version from player where id = $1",
         id.0
     )
-    .fetch_optional(pool)
+    .fetch_optional(executor)
     .instrument(statement("select player"))
     .await?;
     row.map(OwnPlayer::try_from).transpose()
@@ -149,11 +149,28 @@ pub async fn update(
     webhooks: WebhookChoice,
     now: OffsetDateTime,
 ) -> Result<Named, DbError> {
+    let mut transaction = pool.begin().await?;
+    let outcome = update_within(&mut transaction, before, after, password_hash, settings, webhooks, now).await?;
+    if outcome == Named::Stored {
+        transaction.commit().await?;
+    }
+    Ok(outcome)
+}
+
+/// The same within a transaction, which is of no use after [`Named::Taken`].
+pub(crate) async fn update_within(
+    connection: &mut PgConnection,
+    before: &OwnPlayer,
+    after: &Player,
+    password_hash: Option<&str>,
+    settings: NewSettings,
+    webhooks: WebhookChoice,
+    now: OffsetDateTime,
+) -> Result<Named, DbError> {
     // The CTE `account` keeps the account in step; it is created with the first password. Only a new name is claimed: that of
     // an account may read like another one's from the time before claims, and then its password can still be changed.
     let is_new_name = before.player.kind != after.kind || before.player.name != after.name;
     let forms = is_new_name.then(|| after.name.forms());
-    let mut transaction = pool.begin().await?;
     let stored = sqlx::query!(
         r#"
         with changed as (
@@ -197,6 +214,8 @@ pub async fn update(
             delete from hidden_last_seen using changed where $11 and player_id = changed.id
         ), endpoints as (
             update webhook set network = null from changed where $8::text is not null and player_id = changed.id
+        ), reports as (
+            update player_report set network = null from changed where $8::text is not null and reporter_id = changed.id
         )
         select id from changed
         "#,
@@ -212,15 +231,12 @@ pub async fn update(
         settings.is_findable,
         settings.shows_last_seen,
     )
-    .fetch_optional(&mut *transaction)
+    .fetch_optional(&mut *connection)
     .instrument(statement("update player"))
     .await;
     let outcome = named(stored.map(|row| u64::from(row.is_some())))?;
-    if outcome == Named::Stored {
-        if webhooks == WebhookChoice::Delete {
-            delete_webhooks(&mut transaction, before.player.id, now).await?;
-        }
-        transaction.commit().await?;
+    if outcome == Named::Stored && webhooks == WebhookChoice::Delete {
+        delete_webhooks(connection, before.player.id, now).await?;
     }
     Ok(outcome)
 }

@@ -1,4 +1,4 @@
-//! Players, their accounts, sign-ins, blocks, friends and settings, and counts of their games.
+//! Players, their accounts, sign-ins, blocks, friends, settings and reports, and counts of their games.
 
 mod accounts;
 pub mod blocks;
@@ -12,12 +12,15 @@ pub mod people;
 pub mod player_keys;
 pub mod recovery;
 pub mod refresh_tokens;
+pub mod reports;
 pub mod revocations;
 mod rows;
 pub mod settings;
 pub mod stats;
 pub mod summary;
+pub mod suspensions;
 
+pub(crate) use accounts::update_within;
 pub use accounts::{FirstCredentials, Named, WebhookChoice, find, find_account, insert, sign_out, update};
 pub use counts::{Counts, count_games};
 pub use erasure::{

@@ -66,6 +66,8 @@ pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
             where webhook.network is not null order by webhook.id for no key update of webhook
         ), endpoints as (
             update webhook set network = null from held where webhook.id = held.id
+        ), reports as (
+            update player_report set network = null from old where player_report.reporter_id = old.id
         )
         update player set network = null from old where player.id = old.id
         "#,

@@ -8,6 +8,7 @@ use sqlx::{PgPool, postgres::types::PgInterval};
 use time::Duration;
 use tracing::Instrument;
 
+use super::suspensions::{self, Term};
 use crate::connection::{Database, DbError, DedicatedConnection, sight::Sight, statement};
 
 /// How long a revocation is kept: longer than access tokens and streams live.
@@ -51,6 +52,12 @@ impl Reader {
                 Ok(rows.into_iter().map(|row| revocation(row.player_id, row.least_version)).collect())
             })
             .await
+    }
+
+    /// The suspensions that were made, changed or lifted within this time before now; without a time, all that are in force.
+    pub async fn read_suspensions(&mut self, within: Option<Duration>) -> Result<Vec<(PlayerId, Term)>, DbError> {
+        let Some(within) = within else { return self.0.run(suspensions::in_force).await };
+        self.0.run(async |connection| suspensions::changed(connection, interval(within)).await).await
     }
 }
 

@@ -1,0 +1,6 @@
+//! Operators of the server: their keys, what they do to players, and the log of it.
+
+pub mod acts;
+pub mod keys;
+
+pub use acts::{Act, Acted, Deed, Finding, list_acts};

@@ -1,0 +1,450 @@
+//! Reports: what players tell the operators about others. Knows no game but its id.
+
+use mancala_domain::{GameId, PlayerId, Remark, ReportReason};
+use sqlx::{PgConnection, PgPool};
+use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use crate::connection::{DbError, statement};
+
+/// How many reports a player may make within [`QUOTA_WINDOW`]: a bad day. Each is read by a person.
+pub const REPORTS_MAX: u32 = 20;
+
+/// How many all guests of one network may make: those of a school, or of a script that makes guests.
+pub const NETWORK_REPORTS_MAX: u32 = 60;
+
+/// The time within which reports count for the quotas.
+pub const QUOTA_WINDOW: Duration = Duration::days(1);
+
+/// A report.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Its id, which begins with the time.
+    pub id: Uuid,
+    /// Who reports.
+    pub reporter: Named,
+    /// Who is reported.
+    pub reported: Named,
+    /// Why.
+    pub reason: ReportReason,
+    /// More about it.
+    pub note: Option<Remark>,
+    /// The game that shows it, and its version at the time of the report.
+    pub game: Option<(GameId, u32)>,
+    /// When it was made.
+    pub created_at: OffsetDateTime,
+    /// When it was closed; `None` while it is open.
+    pub closed_at: Option<OffsetDateTime>,
+    /// What was found then, as the word of a `Finding`, and what the operator has written about it.
+    pub finding: Option<String>,
+    /// See `finding`.
+    pub remark: Option<String>,
+}
+
+/// A player, with the name that it had.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The player.
+    pub id: PlayerId,
+    /// The name at the time of the report.
+    pub name: String,
+}
+
+/// A report that is to be stored.
+#[derive(Clone, Debug)]
+pub struct NewReport {
+    /// Its id.
+    pub id: Uuid,
+    /// Who reports.
+    pub reporter: PlayerId,
+    /// Who is reported.
+    pub reported: PlayerId,
+    /// Why.
+    pub reason: ReportReason,
+    /// More about it.
+    pub note: Option<Remark>,
+    /// The game that shows it, and its version.
+    pub game: Option<(GameId, u32)>,
+    /// The present moment.
+    pub now: OffsetDateTime,
+}
+
+/// Whether a report is stored.
+#[derive(Clone, Debug)]
+pub enum Reporting {
+    /// It is.
+    Stored(Report),
+    /// The reporter's open report about the player and the same game, which stays as it is.
+    Open(Report),
+    /// The quota is used up until this moment.
+    TooMany(OffsetDateTime),
+    /// The reporting player is deleted.
+    NoReporter,
+    /// There is no player to report.
+    NoPlayer,
+    /// The player to report is no person that can play.
+    NoPerson,
+}
+
+/// Stores a report, unless one about the same is open.
+pub async fn insert(pool: &PgPool, new: &NewReport) -> Result<Reporting, DbError> {
+    let mut transaction = pool.begin().await?;
+    lock_quotas(&mut transaction, new.reporter).await?;
+    let people = lock_people(&mut transaction, new.reporter, new.reported).await?;
+    let find = |id: PlayerId| people.iter().find(|person| person.id == id);
+    let Some(reporter) = find(new.reporter).filter(|reporter| reporter.can_play) else {
+        return Ok(Reporting::NoReporter);
+    };
+    let reported = match find(new.reported) {
+        None => return Ok(Reporting::NoPlayer),
+        Some(reported) if !reported.can_play => return Ok(Reporting::NoPerson),
+        Some(reported) => reported,
+    };
+    // Later statements see all that was stored before the lock.
+    if let Some(open) = find_open(&mut transaction, new).await? {
+        return Ok(Reporting::Open(open));
+    }
+    if let Some(until) = quota_used_until(&mut transaction, reporter, new.now).await? {
+        return Ok(Reporting::TooMany(until));
+    }
+    sqlx::query!(
+        r#"
+        insert into player_report
+            (id, reporter_id, reported_id, reporter_name, reported_name, network, reason, note, game_id, game_version, created_at)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        "#,
+        new.id,
+        new.reporter.0,
+        new.reported.0,
+        reporter.name,
+        reported.name,
+        reporter.network,
+        new.reason.as_str(),
+        new.note.as_ref().map(Remark::as_str),
+        new.game.map(|(game, _)| game.0),
+        new.game.map(|(_, version)| version.cast_signed()),
+        new.now,
+    )
+    .execute(&mut *transaction)
+    .instrument(statement("insert player_report"))
+    .await?;
+    transaction.commit().await?;
+    let named = |person: &Person| Named { id: person.id, name: person.name.clone() };
+    Ok(Reporting::Stored(Report {
+        id: new.id,
+        reporter: named(reporter),
+        reported: named(reported),
+        reason: new.reason,
+        note: new.note.clone(),
+        game: new.game,
+        created_at: new.now,
+        closed_at: None,
+        finding: None,
+        remark: None,
+    }))
+}
+
+/// A player of a report, whose row is locked.
+struct Person {
+    id: PlayerId,
+    name: String,
+    network: Option<Uuid>,
+    can_play: bool,
+}
+
+/// Distinguishes these advisory locks from others.
+const QUOTA_LOCK: i64 = 0x7265_706f_7274;
+
+/// Of several reports of one player, and of the guests of one network, each counts the ones before it. First the reporter's lock, then the network's, and both
+/// before a player's row.
+async fn lock_quotas(connection: &mut PgConnection, reporter: PlayerId) -> Result<(), DbError> {
+    let network = sqlx::query_scalar!("select network from player where id = $1", reporter.0);
+    let network = network.fetch_optional(&mut *connection).instrument(statement("select player")).await?.flatten();
+    for key in [Some(reporter.0), network].into_iter().flatten() {
+        sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1::uuid::text, $2))", key, QUOTA_LOCK)
+            .execute(&mut *connection)
+            .instrument(statement("select pg_advisory_xact_lock"))
+            .await?;
+    }
+    Ok(())
+}
+
+/// Locks both players, in the order of their ids. So an erasure of either has happened by now, or finds the report. A merge that holds one of them may lock the other
+/// `for share` as well.
+async fn lock_people(
+    connection: &mut PgConnection,
+    reporter: PlayerId,
+    reported: PlayerId,
+) -> Result<Vec<Person>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select id, name, network, kind in ('guest', 'account') as "is_person!"
+        from player where id in ($1, $2) order by id for share
+        "#,
+        reporter.0,
+        reported.0,
+    )
+    .fetch_all(&mut *connection)
+    .instrument(statement("lock players"))
+    .await?;
+    // A statement of its own: while the locks were waited for, a merge may have stored a row.
+    let merged =
+        sqlx::query_scalar!("select guest_id from merged_guest where guest_id in ($1, $2)", reporter.0, reported.0);
+    let merged = merged.fetch_all(connection).instrument(statement("select merged_guest")).await?;
+    let person = rows.into_iter().map(|row| Person {
+        id: PlayerId(row.id),
+        name: row.name,
+        network: row.network,
+        can_play: row.is_person && !merged.contains(&row.id),
+    });
+    Ok(person.collect())
+}
+
+/// The reporter's open report about the same player and game.
+async fn find_open(connection: &mut PgConnection, new: &NewReport) -> Result<Option<Report>, DbError> {
+    let row = sqlx::query_as!(
+        ReportRow,
+        r#"
+        select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at, finding, remark
+        from player_report
+        where reporter_id = $1 and reported_id = $2
+            and coalesce(game_id, '00000000-0000-0000-0000-000000000000') = coalesce($3, '00000000-0000-0000-0000-000000000000'::uuid)
+            and closed_at is null
+        "#,
+        new.reporter.0,
+        new.reported.0,
+        new.game.map(|(game, _)| game.0),
+    )
+    .fetch_optional(connection)
+    .instrument(statement("select player_report"))
+    .await?;
+    row.map(Report::try_from).transpose()
+}
+
+/// When the reporter, or a guest of its network, may report again, if the quota is used up.
+async fn quota_used_until(
+    connection: &mut PgConnection,
+    reporter: &Person,
+    now: OffsetDateTime,
+) -> Result<Option<OffsetDateTime>, DbError> {
+    // The report with which the quota was used up, if there are so many within the window.
+    let oldest = sqlx::query_scalar!(
+        r#"
+        select greatest(
+            (select created_at from player_report where reporter_id = $1 and created_at > $3 order by created_at desc offset $4 limit 1),
+            (select created_at from player_report where network = $2 and created_at > $3 order by created_at desc offset $5 limit 1)
+        )
+        "#,
+        reporter.id.0,
+        reporter.network,
+        now - QUOTA_WINDOW,
+        i64::from(REPORTS_MAX - 1),
+        i64::from(NETWORK_REPORTS_MAX - 1),
+    )
+    .fetch_one(connection)
+    .instrument(statement("count player_report"))
+    .await?;
+    Ok(oldest.map(|oldest| oldest + QUOTA_WINDOW))
+}
+
+/// Up to `limit` reports that a player has made, the last one first.
+pub async fn list_of_reporter(pool: &PgPool, reporter: PlayerId, limit: u32) -> Result<Vec<Report>, DbError> {
+    let rows = sqlx::query_as!(
+        ReportRow,
+        r#"
+        select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at, finding, remark
+        from player_report where reporter_id = $1 order by created_at desc, id desc limit $2
+        "#,
+        reporter.0,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select player_report"))
+    .await?;
+    rows.into_iter().map(Report::try_from).collect()
+}
+
+/// Which reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those that are open.
+    Open,
+    /// Those that were closed.
+    Closed,
+    /// Those about a player.
+    About(PlayerId),
+}
+
+/// Up to `limit` reports, the last one first, before the one with this id.
+pub async fn list(pool: &PgPool, which: Which, before: Option<Uuid>, limit: u32) -> Result<Vec<Report>, DbError> {
+    let (before, limit) = (before.unwrap_or(Uuid::max()), i64::from(limit));
+    let rows = match which {
+        Which::Open => sqlx::query_as!(
+            ReportRow,
+            r#"
+            select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at,
+                closed_at, finding, remark
+            from player_report where closed_at is null and id < $1 order by id desc limit $2
+            "#,
+            before,
+            limit,
+        )
+        .fetch_all(pool)
+        .instrument(statement("select player_report"))
+        .await?,
+        Which::Closed => sqlx::query_as!(
+            ReportRow,
+            r#"
+            select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at,
+                closed_at, finding, remark
+            from player_report where closed_at is not null and id < $1 order by id desc limit $2
+            "#,
+            before,
+            limit,
+        )
+        .fetch_all(pool)
+        .instrument(statement("select player_report"))
+        .await?,
+        Which::About(player) => sqlx::query_as!(
+            ReportRow,
+            r#"
+            select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at,
+                closed_at, finding, remark
+            from player_report where reported_id = $1 and id < $2 order by id desc limit $3
+            "#,
+            player.0,
+            before,
+            limit,
+        )
+        .fetch_all(pool)
+        .instrument(statement("select player_report"))
+        .await?,
+    };
+    rows.into_iter().map(Report::try_from).collect()
+}
+
+/// The player that a report is about.
+pub(crate) async fn reported_by(connection: &mut PgConnection, report: Uuid) -> Result<Option<PlayerId>, DbError> {
+    let reported = sqlx::query_scalar!("select reported_id from player_report where id = $1", report);
+    let reported = reported.fetch_optional(connection).instrument(statement("select player_report")).await?;
+    Ok(reported.map(PlayerId))
+}
+
+/// Closes a report; returns whether it was open.
+pub(crate) async fn close(
+    connection: &mut PgConnection,
+    report: Uuid,
+    finding: &str,
+    remark: Option<&Remark>,
+    now: OffsetDateTime,
+) -> Result<bool, DbError> {
+    let closed = sqlx::query!(
+        "update player_report set closed_at = $2, finding = $3, remark = $4 where id = $1 and closed_at is null",
+        report,
+        now,
+        finding,
+        remark.map(Remark::as_str),
+    )
+    .execute(connection)
+    .instrument(statement("update player_report"))
+    .await?;
+    Ok(closed.rows_affected() == 1)
+}
+
+/// The reports of a guest, and those against it, become an account's. The caller has locked both players, so that none is added meanwhile.
+pub(crate) async fn hand_over(
+    connection: &mut PgConnection,
+    guest: PlayerId,
+    account: PlayerId,
+    now: OffsetDateTime,
+) -> Result<(), DbError> {
+    // First: so an erasure of one of them has happened by now, or finds the account's row.
+    sqlx::query_scalar!(
+        r#"
+        select id from player where id in (
+            select reported_id from player_report where reporter_id = $1
+            union all
+            select reporter_id from player_report where reported_id = $1
+        )
+        order by id for share
+        "#,
+        guest.0,
+    )
+    .fetch_all(&mut *connection)
+    .instrument(statement("lock players of player_report"))
+    .await?;
+    // Where the account has an open report about the same, the guest's is stored as closed.
+    sqlx::query!(
+        r#"
+        with made as (
+            delete from player_report where reporter_id = $1 returning *
+        ), received as (
+            delete from player_report where reported_id = $1 returning *
+        ), moved as (
+            select * from made union all select * from received
+        ), renamed as (
+            select id, case reporter_id when $1 then $2 else reporter_id end as reporter_id,
+                case reported_id when $1 then $2 else reported_id end as reported_id,
+                reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at, finding, remark
+            from moved where $2 not in (reporter_id, reported_id)
+        )
+        insert into player_report
+            (id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at, closed_at, finding, remark)
+        select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at,
+            case when exists (
+                select from player_report own
+                where own.reporter_id = renamed.reporter_id and own.reported_id = renamed.reported_id and own.closed_at is null
+                    and coalesce(own.game_id, '00000000-0000-0000-0000-000000000000')
+                        = coalesce(renamed.game_id, '00000000-0000-0000-0000-000000000000')
+            ) then coalesce(closed_at, $3) else closed_at end,
+            finding, remark
+        from renamed
+        "#,
+        guest.0,
+        account.0,
+        now,
+    )
+    .execute(connection)
+    .instrument(statement("delete insert player_report"))
+    .await?;
+    Ok(())
+}
+
+/// A row of `player_report`.
+struct ReportRow {
+    id: Uuid,
+    reporter_id: Uuid,
+    reported_id: Uuid,
+    reporter_name: String,
+    reported_name: String,
+    reason: String,
+    note: Option<String>,
+    game_id: Option<Uuid>,
+    game_version: Option<i32>,
+    created_at: OffsetDateTime,
+    closed_at: Option<OffsetDateTime>,
+    finding: Option<String>,
+    remark: Option<String>,
+}
+
+impl TryFrom<ReportRow> for Report {
+    type Error = DbError;
+
+    fn try_from(row: ReportRow) -> Result<Self, DbError> {
+        let reason = ReportReason::of_word(&row.reason)
+            .ok_or_else(|| DbError::inconsistent("player_report", "reason", row.id, &row.reason))?;
+        Ok(Self {
+            id: row.id,
+            reporter: Named { id: PlayerId(row.reporter_id), name: row.reporter_name },
+            reported: Named { id: PlayerId(row.reported_id), name: row.reported_name },
+            reason,
+            note: row.note.map(Remark::from_stored),
+            game: row.game_id.zip(row.game_version).map(|(game, version)| (GameId(game), version.cast_unsigned())),
+            created_at: row.created_at,
+            closed_at: row.closed_at,
+            finding: row.finding,
+            remark: row.remark,
+        })
+    }
+}

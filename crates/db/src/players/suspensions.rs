@@ -1,0 +1,229 @@
+//! Suspensions: which players may not reach others for some time, or for good.
+
+use mancala_domain::{PlayerId, Remark};
+use sqlx::{PgConnection, PgPool, postgres::types::PgInterval};
+use time::OffsetDateTime;
+use tracing::Instrument;
+use uuid::Uuid;
+
+use crate::connection::{DbError, statement};
+
+/// A suspension, or a ban, or one that was lifted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspension {
+    /// Why, as the player is told.
+    pub reason: Remark,
+    /// When it began.
+    pub begun_at: OffsetDateTime,
+    /// When it ends; `None`: a ban.
+    pub until: Option<OffsetDateTime>,
+    /// Whether an operator has ended it.
+    pub is_lifted: bool,
+    /// When it was made or changed, by the database's clock.
+    pub changed_at: OffsetDateTime,
+}
+
+impl Suspension {
+    /// Whether it counts at a moment.
+    pub fn is_active(&self, now: OffsetDateTime) -> bool {
+        self.term().is_active(now)
+    }
+
+    /// What of it every process keeps in memory.
+    pub const fn term(&self) -> Term {
+        Term { until: self.until, is_lifted: self.is_lifted, changed_at: self.changed_at }
+    }
+}
+
+/// A suspension without its reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// When it ends; `None`: a ban.
+    pub until: Option<OffsetDateTime>,
+    /// Whether an operator has ended it.
+    pub is_lifted: bool,
+    /// When it was made or changed, by the database's clock.
+    pub changed_at: OffsetDateTime,
+}
+
+impl Term {
+    /// Whether it counts at a moment.
+    pub fn is_active(&self, now: OffsetDateTime) -> bool {
+        !self.is_lifted && self.until.is_none_or(|until| now < until)
+    }
+}
+
+/// A player's suspension, if it counts at a moment.
+pub async fn find_active(pool: &PgPool, player: PlayerId, now: OffsetDateTime) -> Result<Option<Suspension>, DbError> {
+    Ok(find(pool, player).await?.filter(|found| found.is_active(now)))
+}
+
+/// A player's suspension, also one that is over.
+pub async fn find(pool: &PgPool, player: PlayerId) -> Result<Option<Suspension>, DbError> {
+    find_within(&mut *pool.acquire().await?, player).await
+}
+
+pub(crate) async fn find_within(
+    connection: &mut PgConnection,
+    player: PlayerId,
+) -> Result<Option<Suspension>, DbError> {
+    let row = sqlx::query_as!(
+        SuspensionRow,
+        "select player_id, reason, begun_at, until, lifted_at, changed_at from player_suspension where player_id = $1",
+        player.0,
+    )
+    .fetch_optional(connection)
+    .instrument(statement("select player_suspension"))
+    .await?;
+    Ok(row.map(|row| row.into_suspension().1))
+}
+
+/// Stores a suspension in the place of an earlier one. The caller has locked the player's row.
+pub(crate) async fn store(
+    connection: &mut PgConnection,
+    player: PlayerId,
+    reason: &Remark,
+    begun_at: OffsetDateTime,
+    until: Option<OffsetDateTime>,
+) -> Result<Suspension, DbError> {
+    let row = sqlx::query_as!(
+        SuspensionRow,
+        r#"
+        insert into player_suspension (player_id, reason, begun_at, until, lifted_at, changed_at)
+        values ($1, $2, $3, $4, null, clock_timestamp())
+        on conflict (player_id) do update
+        set reason = excluded.reason, begun_at = excluded.begun_at, until = excluded.until, lifted_at = null, changed_at = excluded.changed_at
+        returning player_id, reason, begun_at, until, lifted_at, changed_at
+        "#,
+        player.0,
+        reason.as_str(),
+        begun_at,
+        until,
+    )
+    .fetch_one(connection)
+    .instrument(statement("insert player_suspension"))
+    .await?;
+    Ok(row.into_suspension().1)
+}
+
+/// Ends a suspension. The caller has locked the player's row. `None` if there is none that was not lifted.
+pub(crate) async fn lift(
+    connection: &mut PgConnection,
+    player: PlayerId,
+    now: OffsetDateTime,
+) -> Result<Option<Suspension>, DbError> {
+    let row = sqlx::query_as!(
+        SuspensionRow,
+        r#"
+        update player_suspension set lifted_at = $2, changed_at = clock_timestamp()
+        where player_id = $1 and lifted_at is null
+        returning player_id, reason, begun_at, until, lifted_at, changed_at
+        "#,
+        player.0,
+        now,
+    )
+    .fetch_optional(connection)
+    .instrument(statement("update player_suspension"))
+    .await?;
+    Ok(row.map(|row| row.into_suspension().1))
+}
+
+/// Up to `limit` players whose suspension in force was made or changed since a moment, by the database's clock, and who still have what it ends: open games and
+/// invitations, and with a ban, which is told with the player, active games as well.
+pub async fn list_unfinished(
+    pool: &PgPool,
+    since: OffsetDateTime,
+    limit: u32,
+) -> Result<Vec<(PlayerId, bool)>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select player_id, until is null as "is_banned!" from player_suspension
+        where changed_at >= $1 and lifted_at is null and (until is null or until > now()) and (
+            exists (
+                select from game where seat_0_player_id = player_id
+                    and game_status(started_at, finished_at, aborted_at) = 'open'
+            ) or exists (
+                select from game where seat_1_player_id = player_id and seat_0_player_id is distinct from seat_1_player_id
+                    and game_status(started_at, finished_at, aborted_at) = 'open'
+            ) or exists (
+                select from game where invited_player_id = player_id and started_at is null and aborted_at is null
+            ) or until is null and (
+                exists (
+                    select from game where seat_0_player_id = player_id
+                        and game_status(started_at, finished_at, aborted_at) = 'active'
+                ) or exists (
+                    select from game where seat_1_player_id = player_id and seat_0_player_id is distinct from seat_1_player_id
+                        and game_status(started_at, finished_at, aborted_at) = 'active'
+                )
+            )
+        )
+        order by changed_at limit $2
+        "#,
+        since,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select suspended players"))
+    .await?;
+    Ok(rows.into_iter().map(|row| (PlayerId(row.player_id), row.is_banned)).collect())
+}
+
+/// The suspensions in force, by the database's clock.
+pub(super) async fn in_force(connection: &mut PgConnection) -> Result<Vec<(PlayerId, Term)>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select player_id, until, changed_at from player_suspension
+        where lifted_at is null and coalesce(until, 'infinity') > now()
+        "#,
+    )
+    .fetch_all(connection)
+    .instrument(statement("select player_suspension"))
+    .await?;
+    let term = |until, changed_at| Term { until, is_lifted: false, changed_at };
+    Ok(rows.into_iter().map(|row| (PlayerId(row.player_id), term(row.until, row.changed_at))).collect())
+}
+
+/// The suspensions that were made or changed within this time, also those that were lifted.
+pub(super) async fn changed(
+    connection: &mut PgConnection,
+    within: PgInterval,
+) -> Result<Vec<(PlayerId, Term)>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select player_id, until, lifted_at is not null as "is_lifted!", changed_at
+        from player_suspension where changed_at > now() - $1::interval
+        "#,
+        within,
+    )
+    .fetch_all(connection)
+    .instrument(statement("select player_suspension"))
+    .await?;
+    let terms = rows.into_iter().map(|row| {
+        let term = Term { until: row.until, is_lifted: row.is_lifted, changed_at: row.changed_at };
+        (PlayerId(row.player_id), term)
+    });
+    Ok(terms.collect())
+}
+
+/// A row of `player_suspension`.
+struct SuspensionRow {
+    player_id: Uuid,
+    reason: String,
+    begun_at: OffsetDateTime,
+    until: Option<OffsetDateTime>,
+    lifted_at: Option<OffsetDateTime>,
+    changed_at: OffsetDateTime,
+}
+
+impl SuspensionRow {
+    fn into_suspension(self) -> (PlayerId, Suspension) {
+        let suspension = Suspension {
+            reason: Remark::from_stored(self.reason),
+            begun_at: self.begun_at,
+            until: self.until,
+            is_lifted: self.lifted_at.is_some(),
+            changed_at: self.changed_at,
+        };
+        (PlayerId(self.player_id), suspension)
+    }
+}

@@ -1,0 +1,103 @@
+//! The commands for operators: their keys, players and reports.
+
+use std::num::NonZero;
+
+use clap::{Subcommand, ValueEnum};
+use uuid::Uuid;
+
+/// What to do with the keys of operators.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Operators {
+    /// Make an operator, and print the key, which is shown this once
+    Create {
+        /// The name, by which the log tells who acted: 1 to 32 of `a` to `z`, `0` to `9`, `-`, `_` and `.`
+        name: String,
+    },
+    /// List the operators
+    List,
+    /// Give an operator another key, and print it. The former one opens nothing from then on
+    Rotate {
+        /// The operator's name
+        name: String,
+    },
+    /// Disable an operator's key, until it is rotated
+    Disable {
+        /// The operator's name
+        name: String,
+    },
+}
+
+/// What to do with a player.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Players {
+    /// Show a player, the reports about it, and what operators did
+    Show {
+        /// The player's id
+        player: Uuid,
+    },
+    /// Tell a player something, which `GET /v1/me` shows
+    Warn {
+        /// The player's id
+        player: Uuid,
+        /// What the player is told
+        reason: String,
+    },
+    /// Give a player another name
+    Rename {
+        /// The player's id
+        player: Uuid,
+        /// The new name
+        name: String,
+        /// Why, for the log
+        reason: String,
+    },
+    /// Suspend a player for some days
+    Suspend {
+        /// The player's id
+        player: Uuid,
+        /// For how many days
+        days: NonZero<u16>,
+        /// What the player is told
+        reason: String,
+    },
+    /// Suspend a player for good
+    Ban {
+        /// The player's id
+        player: Uuid,
+        /// What the player is told
+        reason: String,
+    },
+    /// End a suspension or a ban
+    Lift {
+        /// The player's id
+        player: Uuid,
+        /// Why, for the log
+        reason: String,
+    },
+}
+
+/// What to do with reports.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Reports {
+    /// List the newest 100 reports that are open
+    List,
+    /// Close a report
+    Close {
+        /// The report's id
+        report: Uuid,
+        /// What was found
+        #[arg(value_enum)]
+        finding: ReportFinding,
+        /// More about it, for other operators
+        remark: Option<String>,
+    },
+}
+
+/// What is found about a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportFinding {
+    /// It is right
+    Upheld,
+    /// It is not, or nothing comes of it
+    Rejected,
+}

@@ -1,0 +1,213 @@
+//! Reports of players, for operators: listed and closed.
+
+use actix_web::{FromRequest, HttpRequest, HttpResponse, dev::Payload, get, http::header, post, web::Data};
+use serde::{Deserialize, Serialize};
+use std::future::{Ready, ready};
+use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
+
+use super::{
+    access::Operator,
+    acts::{ActView, place},
+};
+use crate::{
+    clock::now,
+    db::{
+        operators::{
+            Finding,
+            acts::{self, Acted},
+        },
+        players::reports::{self, Report, Which},
+    },
+    domain::{PlayerId, Remark},
+    http::{
+        answer::{
+            code::Code,
+            page::{next_link, page_size},
+            problem::Problem,
+        },
+        players::reports::{ReportView, ReportedPlayer},
+        request::extract::{Body, NoQuery, Query, some_text, word},
+        state::AppState,
+    },
+};
+
+/// List reports
+///
+/// The last one first: those that are open, unless `status` or `player_id` says otherwise.
+#[utoipa::path(
+    tag = "operators",
+    operation_id = "list_reports",
+    params(ListReports),
+    responses((status = 200, description = "A page of reports", body = ReportPage,
+        headers(("Link" = String, description = "The address of the next page, if there is one")))),
+    security(("operator" = []))
+)]
+#[get("/operator/reports")]
+pub async fn list_reports(
+    state: Data<AppState>,
+    _: Operator,
+    query: Query<ListReports>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    let ListReports { status, player_id, limit, cursor } = query.0;
+    let limit = page_size(limit)?;
+    let which = match (player_id, status) {
+        (Some(_), Some(_)) => return Err(Problem::invalid("?status", "not together with `player_id`")),
+        (Some(player), None) => Which::About(PlayerId(player)),
+        (None, Some(ReportStatus::Closed)) => Which::Closed,
+        (None, Some(ReportStatus::Open) | None) => Which::Open,
+    };
+    let list = format!("operator reports {which:?}");
+    let before = place(&state, cursor.as_deref(), &list)?;
+    let mut found = reports::list(&state.db, which, before, limit + 1).await?;
+    let has_more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let last = found.last().filter(|_| has_more);
+    let next_cursor = last.map(|report| state.cursors.seal(&report.id.to_string(), &list));
+    let mut response = HttpResponse::Ok();
+    if let Some(cursor) = &next_cursor {
+        response.insert_header(next_link("/v1/operator/reports", request.query_string(), cursor));
+    }
+    let items = found.iter().map(OperatorReportView::of).collect();
+    Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).json(ReportPage { items, next_cursor }))
+}
+
+/// Close a report
+///
+/// With what was found. The report stays, and its reporter sees that it is closed.
+#[utoipa::path(
+    tag = "operators",
+    operation_id = "close_report",
+    params(("report_id" = Uuid, Path, description = "The report's id")),
+    request_body(content = CloseReport, example = json!({"finding": "upheld", "remark": "Warned."})),
+    responses(
+        (status = 201, description = "The act", body = ActView),
+        (status = 403, description = "`forbidden`: the report is closed already"),
+        (status = 404, description = "`not_found`"),
+    ),
+    security(("operator" = []))
+)]
+#[post("/operator/reports/{report_id}/close")]
+pub async fn close_report(
+    state: Data<AppState>,
+    operator: Operator,
+    path: ReportPath,
+    _: Query<NoQuery>,
+    body: Body<CloseReport>,
+) -> Result<HttpResponse, Problem> {
+    let remark = body.0.remark.map(|remark| remark.parse::<Remark>()).transpose();
+    let remark = remark.map_err(|error| Problem::invalid("/remark", error.to_string()))?;
+    let finding = match body.0.finding {
+        FindingWord::Upheld => Finding::Upheld,
+        FindingWord::Rejected => Finding::Rejected,
+    };
+    match acts::close_report(&state.db, &operator.0, path.0, finding, remark.as_ref(), now()).await? {
+        Acted::Done(act, _) => {
+            Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(ActView::of(&act)))
+        }
+        Acted::Unknown => Err(no_report()),
+        Acted::Nothing | Acted::NoPerson | Acted::NameTaken => {
+            Err(Problem::new(Code::Forbidden, "the report is closed already"))
+        }
+    }
+}
+
+/// The report that the path names. A value that is no UUID is 404.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportPath(Uuid);
+
+impl FromRequest for ReportPath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let id = request.match_info().get("report_id").and_then(|id| Uuid::try_parse(id).ok());
+        ready(id.map(Self).ok_or_else(no_report))
+    }
+}
+
+fn no_report() -> Problem {
+    Problem::not_found("there is no such report")
+}
+
+/// Which page.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListReports {
+    #[param(inline)]
+    status: Option<ReportStatus>,
+    /// Reports about this player, open and closed.
+    player_id: Option<Uuid>,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 100, default = 20)]
+    limit: Option<u32>,
+    /// Where to go on: `next_cursor` of the page before.
+    #[param(min_length = 1)]
+    cursor: Option<String>,
+}
+
+/// Whether reports are open.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum ReportStatus {
+    Open,
+    Closed,
+}
+
+/// What was found about a report.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CloseReport {
+    #[serde(deserialize_with = "word")]
+    #[schema(inline)]
+    finding: FindingWord,
+    /// For other operators.
+    #[serde(default, deserialize_with = "some_text")]
+    #[schema(nullable = false, min_length = 1, max_length = 1000)]
+    remark: Option<String>,
+}
+
+/// `upheld`: the report is right; `rejected`: it is not, or nothing comes of it.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum FindingWord {
+    Upheld,
+    Rejected,
+}
+
+/// A report, as operators see it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OperatorReport)]
+pub(super) struct OperatorReportView {
+    #[serde(flatten)]
+    report: ReportView,
+    reporter: ReportedPlayer,
+    /// `upheld` or `rejected`; null while it is open.
+    #[schema(required = true)]
+    finding: Option<String>,
+    #[schema(required = true)]
+    remark: Option<String>,
+}
+
+impl OperatorReportView {
+    pub(super) fn of(report: &Report) -> Self {
+        Self {
+            report: ReportView::of(report),
+            reporter: ReportedPlayer::of(&report.reporter),
+            finding: report.finding.clone(),
+            remark: report.remark.clone(),
+        }
+    }
+}
+
+/// A page of reports.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OperatorReportPage)]
+struct ReportPage {
+    items: Vec<OperatorReportView>,
+    /// The `cursor` of the next page; null on the last page.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}

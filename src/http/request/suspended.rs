@@ -1,0 +1,88 @@
+//! What a suspended player may still do: read, end what has begun, and manage its own sign-ins and data. All else is refused, so that a new operation is
+//! refused until it stands here.
+
+use actix_web::http::Method;
+
+use crate::{
+    clock::now,
+    db::players::suspensions::{self, Suspension, Term},
+    domain::PlayerId,
+    http::{
+        answer::{code::Code, problem::Problem},
+        paths,
+        state::AppState,
+        view::wire::SuspensionView,
+    },
+};
+
+/// The operations, besides reads, of a suspended player: none begins a game, or reaches another player who does not play with it already.
+const PERMITTED: &[(&str, &str)] = &[
+    ("POST", "/v1/players"),
+    ("POST", "/v1/tokens"),
+    ("POST", "/v1/tokens/revoke"),
+    // A new password; a new name is refused by its handler.
+    ("PATCH", "/v1/me"),
+    ("DELETE", "/v1/me"),
+    ("DELETE", "/v1/me/sign-ins"),
+    ("DELETE", "/v1/me/sign-ins/{sign_in_id}"),
+    ("POST", "/v1/me/recovery-code"),
+    ("POST", "/v1/me/stream-tickets"),
+    ("PUT", "/v1/me/blocks/{player_id}"),
+    ("DELETE", "/v1/me/blocks/{player_id}"),
+    ("DELETE", "/v1/me/friends/{player_id}"),
+    ("DELETE", "/v1/me/imports"),
+    ("DELETE", "/v1/games/{id}"),
+    ("PUT", "/v1/games/{id}/notes/{ply}"),
+    ("DELETE", "/v1/games/{id}/notes/{ply}"),
+    ("POST", "/v1/games/{id}/analysis"),
+    ("POST", "/v1/games/{id}/resign"),
+    ("POST", "/v1/games/{id}/abort"),
+    ("POST", "/v1/games/{id}/decline"),
+    ("POST", "/v1/games/{id}/join-code"),
+    ("POST", "/v1/games/{id}/offers/{type}/decline"),
+    ("POST", "/v1/games/{id}/offers/{type}/withdraw"),
+    ("POST", "/v1/variants/{variant}/play"),
+    ("PATCH", "/v1/webhooks/{webhook_id}"),
+    ("DELETE", "/v1/webhooks/{webhook_id}"),
+];
+
+/// Those with which a player goes on in games that have begun, unless it is banned: otherwise the opponents' games would stand still, and clocks run
+/// against a player who may not move.
+const PERMITTED_UNLESS_BANNED: [(&str, &str); 2] =
+    [("POST", "/v1/games/{id}/moves"), ("POST", "/v1/games/{id}/offers/{type}/accept")];
+
+/// The permitted operation whose handler refuses a new name.
+const RENAMES: (&str, &str) = ("PATCH", "/v1/me");
+
+/// The offer whose acceptance begins a game.
+const REMATCH: &str = "/offers/rematch/";
+
+/// Whether a suspended player may do an operation.
+pub(crate) fn permits(suspension: &Term, method: &Method, path: &str) -> bool {
+    let permits = |pattern: &str| {
+        let operation = (method.as_str(), pattern);
+        PERMITTED.contains(&operation)
+            || (suspension.until.is_some() && PERMITTED_UNLESS_BANNED.contains(&operation) && !path.contains(REMATCH))
+    };
+    method.is_safe() || paths::find(path).is_some_and(|known| permits(&known.pattern))
+}
+
+/// Refuses a player that memory says is suspended, with the reason, which the database has. One whose suspension another process has ended just now is let through.
+pub(crate) async fn refuse(state: &AppState, player: PlayerId) -> Result<(), Problem> {
+    let found = suspensions::find_active(&state.db, player, now()).await?;
+    found.map_or(Ok(()), |suspension| Err(refusal(&suspension)))
+}
+
+/// Whether a suspension may refuse an operation, for its documentation.
+pub(crate) fn may_refuse(method: &str, pattern: &str) -> bool {
+    method != "GET" && (!PERMITTED.contains(&(method, pattern)) || (method, pattern) == RENAMES)
+}
+
+/// What a suspended player is told.
+pub(crate) fn refusal(suspension: &Suspension) -> Problem {
+    let detail = match suspension.until {
+        Some(_) => "an operator of the server has suspended the player",
+        None => "an operator of the server has banned the player",
+    };
+    Problem::new(Code::PlayerSuspended, detail).with_suspension(SuspensionView::from(suspension))
+}

@@ -1,0 +1,62 @@
+//! The games of banned players end; of suspended ones, those that have not begun.
+
+use mancala_server::{db::Writers, jobs::bans};
+use serde_json::{Value, json};
+
+use super::{act, operator, suspend};
+use crate::support::{app::TestApp, calls::Guest, clock::now, replay::every_log_replays_to_its_row};
+
+/// Games of two players: one in which both have moved, one that has hardly begun, an open one, and an invitation of the first by the second.
+async fn games(app: &TestApp, player: &Guest, other: &Guest) -> [String; 4] {
+    let active = app.started_between(player, other, &json!({})).await;
+    app.played(&active, player, 1, "A").await;
+    app.played(&active, other, 2, "a").await;
+    let begun = app.started_between(player, other, &json!({})).await;
+    let open = app.created(player, &json!({"variant": "kalah"})).await;
+    let invitation = json!({"variant": "kalah", "opponent": {"type": "player", "player_id": player.id}});
+    let invited = app.created(other, &invitation).await;
+    [active, begun, open["id"].as_str().expect("an id").to_owned(), invited["id"].as_str().expect("an id").to_owned()]
+}
+
+async fn statuses(app: &TestApp, games: &[String; 4]) -> Vec<Value> {
+    let mut found = vec![];
+    for id in games {
+        found.push(app.get_game(id, None).await.body["status"].clone());
+    }
+    found
+}
+
+#[actix_web::test]
+async fn a_ban_ends_all_games_and_a_suspension_those_that_have_not_begun() {
+    let app = TestApp::start().await;
+    let (writers, _tasks) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
+    let (kim, ana, bo) = (operator(&app, "kim").await, app.guest("Ana").await, app.guest("Bo").await);
+    let games = games(&app, &ana, &bo).await;
+    let before = statuses(&app, &games).await;
+    assert_eq!(before, ["active", "active", "open", "open"]);
+    // What was lifted, or is over, ends nothing.
+    for kind in ["suspend", "ban"] {
+        suspend(&app, &kim, &ana, kind).await;
+        act(&app, &kim, &ana.id, &json!({"type": "lift", "reason": "x"})).await;
+        bans::end_games(&app.db, &writers, now()).await.expect("a database");
+        assert_eq!(statuses(&app, &games).await, before);
+    }
+    suspend(&app, &kim, &ana, "suspend").await;
+    let end = |until| sqlx::query(until).execute(&app.db);
+    end("update player_suspension set until = now()").await.expect("it is over");
+    bans::end_games(&app.db, &writers, now()).await.expect("a database");
+    assert_eq!(statuses(&app, &games).await, before);
+    suspend(&app, &kim, &ana, "suspend").await;
+    for _ in 0..2 {
+        bans::end_games(&app.db, &writers, now()).await.expect("a database");
+        assert_eq!(statuses(&app, &games).await, ["active", "active", "aborted", "aborted"]);
+    }
+    suspend(&app, &kim, &ana, "ban").await;
+    for _ in 0..2 {
+        bans::end_games(&app.db, &writers, now()).await.expect("a database");
+        assert_eq!(statuses(&app, &games).await, ["finished", "aborted", "aborted", "aborted"]);
+    }
+    let game = app.get_game(&games[0], None).await.body;
+    assert_eq!((&game["result"]["winner"], &game["result"]["reason"]), (&json!("north"), &json!("resignation")));
+    every_log_replays_to_its_row(&app.db).await;
+}
