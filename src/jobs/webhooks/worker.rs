@@ -97,7 +97,7 @@ async fn convert_all(
     let outage = Outage::new("webhook messages wait for the database", "webhook messages are made again");
     while !stopping.is_cancelled() {
         let begun = Instant::now();
-        let converting = guarded(convert(pool, &mut progress, write, now()), &outage);
+        let converting = Box::pin(guarded(convert(pool, &mut progress, write, now()), &outage));
         let Some(converted) = stopping.run_until_cancelled(converting).await else { break };
         if converted.is_some_and(|converted| !converted.is_empty) {
             queued.notify_one();
@@ -218,7 +218,9 @@ impl Worker {
     async fn start(&mut self, pool: &PgPool, settings: &Settings, lane: Lane, room: u32) -> Result<(), DbError> {
         let taken = take(pool, lane, room, &self.in_flight.full(lane), now()).await?;
         let mut of_webhook: HashMap<Uuid, u32> = HashMap::new();
-        taken.iter().for_each(|due| *of_webhook.entry(due.webhook).or_default() += 1);
+        for due in &taken {
+            *of_webhook.entry(due.webhook).or_default() += 1;
+        }
         // The attempts of others show first whether the endpoint takes them.
         let mut behind = if lane == Lane::Quick { waiting_behind(pool, &taken).await } else { HashMap::new() };
         for due in taken {
