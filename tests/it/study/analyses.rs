@@ -120,7 +120,7 @@ async fn a_game_is_analysed_once_and_its_log_says_so() {
     assert_eq!((&first["best_line"][0], &first["loss"]), (&json!("D"), &json!(18.0)));
     assert_eq!(first["value"], json!({"seeds": -12.0, "is_exact": true}));
     let plies = analysis["plies"].as_array().expect("plies");
-    assert_eq!((plies.len(), &analysis["ply"], &analysis["edition"]), (3, &json!(3), &json!(3)));
+    assert_eq!((plies.len(), &analysis["ply"], &analysis["edition"]), (3, &json!(3), &json!(4)));
     for pair in plies.windows(2) {
         assert_eq!(pair[0]["value"], pair[1]["best_value"]);
     }
