@@ -2021,6 +2021,25 @@ export interface components {
             round?: number;
             south: components["schemas"]["Row"];
         };
+        /** @description The caller, with its settings, and what operators have done. */
+        CallerProfile: {
+            counts: components["schemas"]["Counts"];
+            /** Format: uuid */
+            id: string;
+            /** @description Whether others find the account by the beginning of its name: `GET /v1/players?name_prefix=`. */
+            is_findable: boolean;
+            kind: components["schemas"]["PlayerKind"];
+            last_seen: components["schemas"]["LastSeen"] | null;
+            /** @example Ana */
+            name: string;
+            /** @description Whether friends see when the player was last seen. */
+            shows_last_seen: boolean;
+            /** @description When the player was created. */
+            since: components["schemas"]["Timestamp"];
+            suspension: components["schemas"]["Suspension"] | null;
+            /** @description What operators have told the caller, the last 10 warnings, newest first. */
+            warnings: components["schemas"]["Warning"][];
+        };
         /** @description The answer to a challenge. */
         ChallengeAnswer: {
             /**
@@ -11243,7 +11262,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Me"];
+                    "application/json": components["schemas"]["CallerProfile"];
                 };
             };
             /** @description `unauthenticated`, `invalid_token` */

@@ -285,8 +285,9 @@ async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
     }
 }
 
-/// The caller.
+/// The caller, with its settings, and what operators have done.
 #[derive(Serialize, ToSchema)]
+#[schema(as = CallerProfile)]
 struct Me {
     #[serde(flatten)]
     profile: ProfileView,
