@@ -15,7 +15,7 @@ use crate::{
     http::{
         answer::{
             headers::{NOT_KEPT, VARIES},
-            page::{next_link, page_size},
+            page::{next_link, page_size, place_after, take_page},
             problem::Problem,
         },
         layers::limits,
@@ -145,14 +145,9 @@ pub async fn list_app_players(
 ) -> Result<HttpResponse, Problem> {
     let limit = page_size(query.0.limit)?;
     let list = format!("app players {}", caller.app.id.0);
-    let after = query.0.cursor.as_deref().map(|cursor| {
-        let id = state.cursors.open(cursor, &list).and_then(|text| text.parse::<ExternalId>().ok());
-        id.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list"))
-    });
-    let mut found = players::list(&state.db, caller.app.id, after.transpose()?.as_ref(), limit + 1).await?;
-    let has_more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let last = found.last().filter(|_| has_more);
+    let after = place_after::<ExternalId>(&state.cursors, query.0.cursor.as_deref(), &list)?;
+    let mut found = players::list(&state.db, caller.app.id, after.as_ref(), limit + 1).await?;
+    let last = take_page(&mut found, limit);
     let next_cursor = last.map(|player| state.cursors.seal(player.external_id.as_str(), &list));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {

@@ -6,9 +6,7 @@ use actix_web::{
     HttpRequest, HttpResponse,
     http::header::{self, ContentType},
 };
-use time::OffsetDateTime;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::find::find_listed;
 use crate::{
@@ -22,7 +20,7 @@ use crate::{
         answer::{
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
-            page::{next_link, page_size},
+            page::{Moment, next_link, page_size},
             problem::Problem,
         },
         layers::limits,
@@ -117,17 +115,14 @@ pub(crate) fn answer(
 
 /// The key in a cursor, after which the page begins.
 pub(crate) fn page_key(cursors: &Cursors, cursor: &str, list: &str) -> Result<PageKey, Problem> {
-    let key = cursors.open(cursor, list).and_then(|text| {
-        let (at, id) = text.split_once(' ')?;
-        let at = OffsetDateTime::from_unix_timestamp_nanos(at.parse::<i128>().ok()?.checked_mul(1000)?).ok()?;
-        Some(PageKey { at, id: GameId(Uuid::try_parse(id).ok()?) })
-    });
+    let key = cursors.open(cursor, list).and_then(|text| text.parse().ok());
+    let key = key.map(|Moment { at, id }| PageKey { at, id: GameId(id) });
     key.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list with these filters"))
 }
 
-/// A key as a cursor holds it: in microseconds, the precision of PostgreSQL's timestamps.
+/// A key as a cursor holds it.
 pub(crate) fn cursor_text(key: PageKey) -> String {
-    format!("{} {}", key.at.unix_timestamp_nanos() / 1000, key.id.0)
+    Moment { at: key.at, id: key.id.0 }.to_string()
 }
 
 /// A page of games.

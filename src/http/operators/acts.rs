@@ -11,7 +11,7 @@ use crate::{
     domain::PlayerId,
     http::{
         answer::{
-            page::{next_link, page_size},
+            page::{next_link, page_size, place_after, take_page},
             problem::Problem,
         },
         request::extract::Query,
@@ -41,11 +41,9 @@ pub async fn list_operator_acts(
     let ListActs { player_id, limit, cursor } = query.0;
     let limit = page_size(limit)?;
     let list = format!("operator acts {player_id:?}");
-    let before = place(&state, cursor.as_deref(), &list)?;
+    let before = place_after(&state.cursors, cursor.as_deref(), &list)?;
     let mut found = operators::list_acts(&state.db, player_id.map(PlayerId), before, limit + 1).await?;
-    let has_more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let last = found.last().filter(|_| has_more);
+    let last = take_page(&mut found, limit);
     let next_cursor = last.map(|act| state.cursors.seal(&act.id.to_string(), &list));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
@@ -53,15 +51,6 @@ pub async fn list_operator_acts(
     }
     let items = found.iter().map(ActView::of).collect();
     Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).json(ActPage { items, next_cursor }))
-}
-
-/// The id at which a cursor of a list goes on.
-pub(super) fn place(state: &AppState, cursor: Option<&str>, list: &str) -> Result<Option<Uuid>, Problem> {
-    let place = cursor.map(|cursor| {
-        let id = state.cursors.open(cursor, list).and_then(|text| Uuid::try_parse(&text).ok());
-        id.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list"))
-    });
-    place.transpose()
 }
 
 /// Which page.

@@ -6,10 +6,7 @@ use std::future::{Ready, ready};
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
-use super::{
-    access::Operator,
-    acts::{ActView, place},
-};
+use super::{access::Operator, acts::ActView};
 use crate::{
     clock::now,
     db::{
@@ -23,7 +20,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
-            page::{next_link, page_size},
+            page::{next_link, page_size, place_after, take_page},
             problem::Problem,
         },
         players::reports::{ReportView, ReportedPlayer},
@@ -59,11 +56,9 @@ pub async fn list_reports(
         (None, Some(ReportStatus::Open) | None) => Which::Open,
     };
     let list = format!("operator reports {which:?}");
-    let before = place(&state, cursor.as_deref(), &list)?;
+    let before = place_after(&state.cursors, cursor.as_deref(), &list)?;
     let mut found = reports::list(&state.db, which, before, limit + 1).await?;
-    let has_more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let last = found.last().filter(|_| has_more);
+    let last = take_page(&mut found, limit);
     let next_cursor = last.map(|report| state.cursors.seal(&report.id.to_string(), &list));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {

@@ -2,9 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, delete, get, put, web::Data};
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
 use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
 
 use super::profiles::{PlayerPath, no_player};
 use crate::{
@@ -15,7 +13,7 @@ use crate::{
         answer::{
             code::Code,
             headers::{NOT_KEPT, VARIES},
-            page::{next_link, page_size},
+            page::{Moment, next_link, page_size, place_after, take_page},
             problem::Problem,
         },
         layers::limits,
@@ -126,32 +124,18 @@ pub async fn list_friends(
     let limit = page_size(query.0.limit)?;
     let status = query.0.status.into();
     let list = format!("friends {status:?} {}", caller.player.0);
-    let after = query.0.cursor.as_deref().map(|cursor| {
-        let place = state.cursors.open(cursor, &list).and_then(|text| place(&text));
-        place.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list"))
-    });
-    let mut found = friends::list(&state.db, caller.player, status, after.transpose()?, limit + 1).await?;
-    let has_more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let last = found.last().filter(|_| has_more);
-    let next_cursor = last.map(|friend| state.cursors.seal(&place_text(friend), &list));
+    let after = place_after::<Moment>(&state.cursors, query.0.cursor.as_deref(), &list)?;
+    let after = after.map(|Moment { at, id }| (at, PlayerId(id)));
+    let mut found = friends::list(&state.db, caller.player, status, after, limit + 1).await?;
+    let last = take_page(&mut found, limit);
+    let next_cursor = last.map(|friend| Moment { at: friend.since, id: friend.player.id.0 }.to_string());
+    let next_cursor = next_cursor.map(|place| state.cursors.seal(&place, &list));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {
         response.insert_header(next_link("/v1/me/friends", request.query_string(), cursor));
     }
     let items = found.iter().map(FriendView::of).collect();
     Ok(response.insert_header(NOT_KEPT).insert_header(VARIES).json(FriendPage { items, next_cursor }))
-}
-
-/// The place of a player in the list, as a cursor holds it.
-fn place_text(friend: &Friend) -> String {
-    format!("{} {}", friend.since.unix_timestamp_nanos() / 1000, friend.player.id.0)
-}
-
-fn place(text: &str) -> Option<(OffsetDateTime, PlayerId)> {
-    let (at, id) = text.split_once(' ')?;
-    let at = OffsetDateTime::from_unix_timestamp_nanos(at.parse::<i128>().ok()?.checked_mul(1000)?).ok()?;
-    Some((at, PlayerId(Uuid::try_parse(id).ok()?)))
 }
 
 /// Which page.

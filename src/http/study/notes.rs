@@ -14,7 +14,7 @@ use crate::{
             code::Code,
             cursor::Cursors,
             headers::{NOT_KEPT, VARIES},
-            page::{next_link, page_size},
+            page::{next_link, page_size, take_page},
             problem::Problem,
         },
         games::find::{find_past, find_visible},
@@ -53,9 +53,7 @@ pub async fn list_notes(
     let list = format!("notes {} {}", game.0, caller.player.0);
     let after = query.0.after(&state.cursors, &list)?;
     let mut found = notes::list(&state.db, caller.player, game, after, limit + 1).await?;
-    let has_more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let last = found.last().filter(|_| has_more);
+    let last = take_page(&mut found, limit);
     let next_cursor = last.map(|note| state.cursors.seal(&note.ply.to_string(), &list));
     let mut response = HttpResponse::Ok();
     if let Some(cursor) = &next_cursor {

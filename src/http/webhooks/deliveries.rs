@@ -21,7 +21,7 @@ use crate::{
         answer::{
             code::Code,
             headers::{NOT_KEPT, VARIES},
-            page::{next_link, page_size},
+            page::{next_link, page_size, place_after, take_page},
             problem::Problem,
         },
         apps::caller::WebhookOwner,
@@ -89,15 +89,9 @@ pub async fn list_webhook_deliveries(
     let limit = page_size(query.0.limit)?;
     let webhook = find(&state, caller, path).await?;
     let list = format!("deliveries {}", webhook.id);
-    let open = |cursor: &str| {
-        let id = state.cursors.open(cursor, &list).and_then(|id| Uuid::try_parse(&id).ok());
-        id.ok_or_else(|| Problem::invalid("?cursor", "not a cursor of this list"))
-    };
-    let before = query.0.cursor.as_deref().map(open).transpose()?;
+    let before = place_after(&state.cursors, query.0.cursor.as_deref(), &list)?;
     let mut found = deliveries::list(&state.db, webhook.id, before, limit + 1).await?;
-    let has_more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let last = found.last().filter(|_| has_more).map(|delivery| delivery.id.to_string());
+    let last = take_page(&mut found, limit).map(|delivery| delivery.id.to_string());
     let page = DeliveryPage {
         items: found.iter().map(DeliveryView::of).collect(),
         next_cursor: last.map(|last| state.cursors.seal(&last, &list)),
