@@ -117,6 +117,7 @@ pub async fn merge(
     amend_imports(&mut transaction, &imported, Some(account.player.id)).await?;
     // First: the games' rows say whether their players have webhooks.
     hand_over(&mut transaction, guest, account.player.id, now).await?;
+    lock_others(&mut transaction, guest).await?;
     blocks::hand_over(&mut transaction, guest, account.player.id).await?;
     friends::hand_over(&mut transaction, guest, account.player.id, now).await?;
     settings::hand_over(&mut transaction, guest, account.player.id).await?;
@@ -196,6 +197,34 @@ async fn games_of(connection: &mut PgConnection, player: PlayerId) -> Result<Vec
     .instrument(statement("select games of a player"))
     .await?;
     Ok(ids.into_iter().map(GameId).collect())
+}
+
+/// Locks the players with whom a guest has a block, a friendship or a report, in the order of their ids. So an erasure of one of them has happened by
+/// now, or finds the account's rows.
+async fn lock_others(connection: &mut PgConnection, guest: PlayerId) -> Result<(), DbError> {
+    sqlx::query_scalar!(
+        r#"
+        select id from player where id in (
+            select blocked_id from player_block where blocker_id = $1
+            union all
+            select blocker_id from player_block where blocked_id = $1
+            union all
+            select asked_id from friendship where asker_id = $1
+            union all
+            select asker_id from friendship where asked_id = $1
+            union all
+            select reported_id from player_report where reporter_id = $1
+            union all
+            select reporter_id from player_report where reported_id = $1
+        )
+        order by id for share
+        "#,
+        guest.0,
+    )
+    .fetch_all(connection)
+    .instrument(statement("lock players"))
+    .await?;
+    Ok(())
 }
 
 /// Locks the games that a player has imported, and returns them.

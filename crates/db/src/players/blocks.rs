@@ -153,27 +153,13 @@ pub async fn list_between(pool: &PgPool, player: PlayerId, others: &[PlayerId]) 
     Ok(ids.into_iter().map(PlayerId).collect())
 }
 
-/// The blocks of a guest, and those against it, become an account's. The caller has locked both players, so that none is added meanwhile.
+/// The blocks of a guest, and those against it, become an account's. The caller has locked all players of these rows, so that none is added
+/// meanwhile.
 pub(crate) async fn hand_over(
     connection: &mut PgConnection,
     guest: PlayerId,
     account: PlayerId,
 ) -> Result<(), DbError> {
-    // First: so an erasure of one of them has happened by now, or finds the account's row.
-    sqlx::query_scalar!(
-        r#"
-        select id from player where id in (
-            select blocked_id from player_block where blocker_id = $1
-            union all
-            select blocker_id from player_block where blocked_id = $1
-        )
-        order by id for share
-        "#,
-        guest.0,
-    )
-    .fetch_all(&mut *connection)
-    .instrument(statement("lock players of player_block"))
-    .await?;
     sqlx::query!(
         r#"
         with moved as (

@@ -372,7 +372,7 @@ pub async fn list(
     rows.map(friend).collect()
 }
 
-/// The friends of a guest, and requests by it and to it, become an account's. The caller has locked both players, so that none is added meanwhile,
+/// The friends of a guest, and requests by it and to it, become an account's. The caller has locked all players of these rows,
 /// and has handed over their blocks: between players with a block no friendship is left, and requests are as good as declined. Where both had something with one
 /// player, a friendship stays, otherwise what is the account's.
 pub(crate) async fn hand_over(
@@ -381,21 +381,6 @@ pub(crate) async fn hand_over(
     account: PlayerId,
     now: OffsetDateTime,
 ) -> Result<(), DbError> {
-    // First: so an erasure of one of them has happened by now, or finds the account's row.
-    sqlx::query_scalar!(
-        r#"
-        select id from player where id in (
-            select asked_id from friendship where asker_id = $1
-            union all
-            select asker_id from friendship where asked_id = $1
-        )
-        order by id for share
-        "#,
-        guest.0,
-    )
-    .fetch_all(&mut *connection)
-    .instrument(statement("lock players of friendship"))
-    .await?;
     sqlx::query!(
         r#"
         with moved as (

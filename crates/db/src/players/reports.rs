@@ -352,28 +352,14 @@ pub(crate) async fn close(
     Ok(closed.rows_affected() == 1)
 }
 
-/// The reports of a guest, and those against it, become an account's. The caller has locked both players, so that none is added meanwhile.
+/// The reports of a guest, and those against it, become an account's. The caller has locked all players of these rows, so that none is added
+/// meanwhile.
 pub(crate) async fn hand_over(
     connection: &mut PgConnection,
     guest: PlayerId,
     account: PlayerId,
     now: OffsetDateTime,
 ) -> Result<(), DbError> {
-    // First: so an erasure of one of them has happened by now, or finds the account's row.
-    sqlx::query_scalar!(
-        r#"
-        select id from player where id in (
-            select reported_id from player_report where reporter_id = $1
-            union all
-            select reporter_id from player_report where reported_id = $1
-        )
-        order by id for share
-        "#,
-        guest.0,
-    )
-    .fetch_all(&mut *connection)
-    .instrument(statement("lock players of player_report"))
-    .await?;
     // Where the account has an open report about the same, the guest's is stored as closed.
     sqlx::query!(
         r#"
