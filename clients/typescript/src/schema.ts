@@ -158,7 +158,7 @@ export interface paths {
         /**
          * Write a player of the app
          * @description Creates the player with this id of the app, or gives it another name. The same request again changes nothing, so send it at every sign-in.
-         *     The player is a guest to others: several may have the same name.
+         *     The player is a guest to others: several may have the same name. For 7 days after an operator of the server has given a name, the player keeps it.
          */
         put: operations["write_app_player"];
         post?: never;

@@ -10,7 +10,10 @@ use uuid::Uuid;
 use super::caller::AppCaller;
 use crate::{
     clock::now,
-    db::apps::players::{self, AppPlayer, Inserted},
+    db::{
+        apps::players::{self, AppPlayer, Inserted},
+        operators::acts,
+    },
     domain::{ExternalId, Player, PlayerId, PlayerKind, PlayerName},
     http::{
         answer::{
@@ -19,7 +22,7 @@ use crate::{
             problem::Problem,
         },
         layers::limits,
-        players::me::erase,
+        players::me::{NAME_KEPT, erase},
         request::{
             extract::{Body, NoQuery, Query},
             names::parse_name,
@@ -35,7 +38,7 @@ const ATTEMPTS_MAX: u32 = 4;
 /// Write a player of the app
 ///
 /// Creates the player with this id of the app, or gives it another name. The same request again changes nothing, so send it at every sign-in.
-/// The player is a guest to others: several may have the same name.
+/// The player is a guest to others: several may have the same name. For 7 days after an operator of the server has given a name, the player keeps it.
 #[utoipa::path(
     tag = "apps",
     operation_id = "write_app_player",
@@ -65,7 +68,11 @@ pub async fn write_app_player(
                 return Ok(shown(&found));
             }
             let name = parse_name(&name, &state.reserved_names)?;
-            if players::rename(&state.db, found.player.id, &name).await? {
+            // The app may send the former name at each sign-in.
+            if acts::renamed_since(&state.db, found.player.id, now() - NAME_KEPT).await?.is_some() {
+                return Ok(shown(&found));
+            }
+            if players::rename(&state.db, &found.player, &name).await? {
                 state.recent.forget(found.player.id);
                 return Ok(shown(&AppPlayer { player: Player { name, ..found.player }, ..found }));
             }

@@ -60,7 +60,7 @@ const IMPORT_BATCHES_MAX: u32 = 20;
 pub(crate) const WARNINGS_MAX: u32 = 10;
 
 /// For so long a name stays that an operator has given.
-const NAME_KEPT: Duration = Duration::days(7);
+pub(crate) const NAME_KEPT: Duration = Duration::days(7);
 
 /// Get the caller
 #[utoipa::path(

@@ -146,6 +146,17 @@ async fn a_name_that_an_operator_gave_stays_for_a_week() {
 }
 
 #[actix_web::test]
+async fn an_app_does_not_take_back_a_name_that_an_operator_gave() {
+    let app = TestApp::start().await;
+    let (kim, acme) = (operator(&app, "kim").await, app.new_app("acme").await);
+    let player = app.write_app_player(&acme, "7", "Rude").await.string("/player/id");
+    let renamed = act(&app, &kim, &player, &json!({"type": "rename", "name": "Calm", "reason": "rude"})).await;
+    assert_eq!(renamed.status, 201, "{renamed:?}");
+    let written = app.write_app_player(&acme, "7", "Rude").await;
+    assert_eq!((written.status.as_u16(), written.string("/player/name")), (200, "Calm".to_owned()));
+}
+
+#[actix_web::test]
 async fn an_export_has_the_suspension_and_the_warnings() {
     let app = TestApp::start().await;
     let (kim, bo) = (operator(&app, "kim").await, app.guest("Bo").await);

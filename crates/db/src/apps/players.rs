@@ -149,13 +149,14 @@ pub async fn list(
     rows.map(player).collect()
 }
 
-/// Gives a player of an app another name; `false` if the player was erased meanwhile.
-pub async fn rename(pool: &PgPool, player: PlayerId, name: &PlayerName) -> Result<bool, DbError> {
+/// Gives a player of an app another name; `false` if the player has another one by now, or was erased.
+pub async fn rename(pool: &PgPool, player: &Player, name: &PlayerName) -> Result<bool, DbError> {
     let renamed = sqlx::query!(
         // The kind is of the row as it is once it is locked. `app_player` would be that of before the wait.
-        "update player set name = $2 where id = $1 and kind <> 'deleted'",
-        player.0,
+        "update player set name = $2 where id = $1 and name = $3 and kind <> 'deleted'",
+        player.id.0,
         name.as_str(),
+        player.name.as_str(),
     )
     .execute(pool)
     .instrument(statement("update player name"))
