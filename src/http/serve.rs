@@ -167,8 +167,7 @@ pub fn serve(listener: TcpListener, service: Service) -> io::Result<Server> {
             // Counts by caller, and counts requests with bad tokens too.
             .wrap(from_fn(limits::limit))
             .wrap(from_fn(auth::identify))
-            .wrap(from_fn(head::head_as_get))
-            .wrap(from_fn(head::drop_unread_headers))
+            .wrap(from_fn(head::simplify))
             // Gives an answer its final form before it is compressed and before CORS adds headers.
             .wrap(from_fn(envelope::envelope))
             .wrap(from_fn(compress::compress))

@@ -15,16 +15,22 @@ use actix_web::{
 #[derive(Clone, Copy, Debug)]
 pub struct AsksForHead;
 
-/// Handles HEAD as GET (RFC 9110). actix-web leaves out the body by itself.
-pub async fn head_as_get(
+/// Handles HEAD as GET, and drops the headers of a waiting request that no handler reads.
+pub async fn simplify(
     mut request: ServiceRequest,
     next: Next<impl MessageBody>,
 ) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
+    head_as_get(&mut request);
+    drop_unread_headers(&mut request);
+    next.call(request).await
+}
+
+/// RFC 9110 gives HEAD the answer of GET. actix-web leaves out the body by itself.
+fn head_as_get(request: &mut ServiceRequest) {
     if request.method() == Method::HEAD {
         request.head_mut().method = Method::GET;
         request.extensions_mut().insert(AsksForHead);
     }
-    next.call(request).await
 }
 
 /// Headers that the handlers of waiting requests still read.
@@ -37,12 +43,8 @@ static READ_HEADERS: [HeaderName; 6] = [
     HeaderName::from_static("last-event-id"),
 ];
 
-/// Drops the headers of a waiting request that no handler reads, and shrinks their map. As parsed, the map has room for 28
-/// headers, which is a quarter of a waiting client's memory.
-pub async fn drop_unread_headers(
-    mut request: ServiceRequest,
-    next: Next<impl MessageBody>,
-) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
+/// As parsed, the map of headers has room for 28, which is a quarter of a waiting client's memory.
+fn drop_unread_headers(request: &mut ServiceRequest) {
     if request.method().is_safe() && request.headers().contains_key("prefer") {
         let sent = request.headers();
         let mut headers = HeaderMap::with_capacity(READ_HEADERS.len());
@@ -51,5 +53,4 @@ pub async fn drop_unread_headers(
         }
         *request.headers_mut() = headers;
     }
-    next.call(request).await
 }

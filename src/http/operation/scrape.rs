@@ -15,7 +15,7 @@ use tracing_actix_web::TracingLogger;
 use crate::{
     http::{
         answer::problem::Problem,
-        layers::{connections::REQUEST_TIMEOUT, envelope, head::head_as_get, observe::NoSpan},
+        layers::{connections::REQUEST_TIMEOUT, envelope, head, observe::NoSpan},
     },
     metrics::Metrics,
 };
@@ -35,7 +35,7 @@ pub fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) -> io::Result
         App::new()
             .app_data(metrics.clone())
             .default_service(web::to(answer))
-            .wrap(from_fn(head_as_get))
+            .wrap(from_fn(head::simplify))
             .wrap(from_fn(envelope::envelope))
             .wrap(TracingLogger::<NoSpan>::new())
     });
