@@ -6272,7 +6272,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`: try again after `Retry-After` */
+            /** @description `rate_limited`, also after 20 invitations of the same player within 24 hours */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];

@@ -82,7 +82,7 @@ pub use app::{AppName, AppNameError, ExternalId, ExternalIdError};
 pub use archive::{ARCHIVE_VERSION, ArchiveError, ArchivedLog, decode, decode_unverified, encode};
 pub use audit::{Flaw, audit, audit_analysis};
 pub use clock::{Clock, Pause, Time};
-pub use decide::{Action, Command, Context, Decision, NothingToOffer, Permitted, Refusal};
+pub use decide::{Action, Command, Context, Decision, NothingToOffer, OFFERS_MAX, Permitted, Refusal};
 pub use exploration::{EXPLORED_PLIES_MIN, Exploration, PositionKey, PositionKeys, Visit};
 pub use game::{
     Change, Created, Event, Fact, Game, GameResult, GameState, Moved, Offer, OfferAnswer, OfferKind, Opponent,

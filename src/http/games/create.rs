@@ -14,11 +14,14 @@ use crate::{
         DbError,
         games::{self, Inserted, SeatedGame, computer_games},
         idempotency::Keyed,
-        players::blocks,
+        players::{
+            blocks,
+            invitation_counts::{self, INVITATIONS_MAX},
+        },
     },
     domain::{
-        Action, BySeat, Command, Event, Game, GameId, Level, Opponent, Player, PlayerKind, RUNNING_GAMES_MAX, Refusal,
-        Seat,
+        Action, BySeat, Command, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX,
+        Refusal, Seat,
     },
     http::{
         answer::{code::Code, faults::Faults, problem::Problem},
@@ -72,6 +75,7 @@ const APP_COMPUTER_GAMES_MAX: u32 = 1000;
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
         (status = 409, description = "`too_many_games`"),
+        (status = 429, description = "`rate_limited`, also after 20 invitations of the same player within 24 hours"),
     ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "For a day, the same key and body get the same game again, and no second one is created")),
@@ -108,6 +112,9 @@ pub async fn create_game(
     if let Some(name) = invited {
         limits::count_more(&request, MORE_CALLS_BY_NAME)?;
         terms.opponent = find_invited(&state, caller.player, &name).await?;
+    }
+    if let Opponent::Player { player } = terms.opponent {
+        count_invitation(&state, caller.player, player).await?;
     }
     let id = GameId(Uuid::now_v7()).in_slot(terms.slot(caller.player));
     let (game, created) = Game::create(id, terms, caller.player, state.open_for, now());
@@ -174,6 +181,16 @@ pub(super) async fn check_computer_games(state: &AppState, creator: &Player) -> 
         return Ok(());
     };
     Err(Problem::new(Code::TooManyGames, detail))
+}
+
+/// Counts an invitation, last of all: what is refused for another reason, such as a block, is neither counted nor answered so.
+async fn count_invitation(state: &AppState, creator: PlayerId, invited: PlayerId) -> Result<(), Problem> {
+    let now = now();
+    invitation_counts::count(&state.db, creator, invited, now).await?.map_err(|until| {
+        let detail = format!("a player invites the same other one at most {INVITATIONS_MAX} times a day");
+        let seconds = (until - now).whole_seconds().max(0).unsigned_abs() + 1;
+        Problem::new(Code::RateLimited, detail).retry_after(seconds)
+    })
 }
 
 /// A new game with its creator, and the computer if it plays. The name of an invited player is left out: the answer may be

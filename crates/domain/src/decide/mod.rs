@@ -19,5 +19,6 @@ mod refusal;
 pub use command::{Action, Command};
 pub use context::Context;
 pub use decision::Decision;
+pub use offers::OFFERS_MAX;
 pub use permitted::Permitted;
 pub use refusal::{NothingToOffer, Refusal};

@@ -9,6 +9,10 @@ use crate::{
     game::{EVENTS_MAX, standing_plies},
 };
 
+/// How many offers of a kind a player makes between two plies: one, one more after a change of mind, and one by mistake. Of rematches, in a
+/// whole game, because they come after its last ply.
+pub const OFFERS_MAX: u32 = 3;
+
 impl Game {
     pub(super) fn make_offer(
         &self,
@@ -39,6 +43,9 @@ impl Game {
             None if context.is_blocked => Err(NothingToOffer::NotTaken.into()),
             None => {
                 let to_ply = self.check_offer(kind, seat, context)?;
+                if context.offers_made >= OFFERS_MAX {
+                    return Err(NothingToOffer::Often.into());
+                }
                 if self.is_practice() {
                     // The computer agrees at once.
                     return self.agree(&Offer { kind, seat, at: context.now, to_ply }, seat.other(), context);
