@@ -13,10 +13,36 @@ create table invitation_count (
 create index invitation_count_invited_idx on invitation_count (invited_id);
 create index invitation_count_last_idx on invitation_count (last_at);
 
+-- Players whose invitations, offers and requests reach another one silently: a player with a mute is not told of them, and plays with the muted one as before.
+create table player_mute (
+    muter_id uuid not null,
+    muted_id uuid not null,
+    muted_at timestamptz not null,
+    -- Every question names the player that mutes: with one or more others, or for all, a thousand rows at most.
+    constraint player_mute_pkey primary key (muter_id, muted_id),
+    constraint player_mute_muter_fkey foreign key (muter_id) references player (id) on delete cascade,
+    constraint player_mute_muted_fkey foreign key (muted_id) references player (id) on delete cascade
+);
+-- What goes with a muted player that is erased, deleted or merged.
+create index player_mute_muted_idx on player_mute (muted_id, muter_id);
+
+-- The operators' list of words that no name may have: one row, or none before there is a list. A text as an operator wrote it, because servers read it as
+-- a whole; the revision tells them that it is another one.
+create table name_filter (
+    id smallint not null,
+    revision bigint not null,
+    list text not null,
+    constraint name_filter_pkey primary key (id)
+);
+
+-- Whether a suspension ends the games that have begun, as a ban does. Servers of the release before leave it at false.
+alter table player_suspension add column ends_games boolean not null default false;
+
 -- A trigger, so that no statement that erases a player can leave this out, those of the release before included.
 create function erase_protection() returns trigger language plpgsql as $$
 begin
     delete from invitation_count where inviter_id = new.id or invited_id = new.id;
+    delete from player_mute where muter_id = new.id or muted_id = new.id;
     return null;
 end
 $$;

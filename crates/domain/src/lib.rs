@@ -66,6 +66,7 @@ mod ids;
 mod import;
 mod level;
 mod likeness;
+mod name_filter;
 mod note;
 mod notice;
 mod password;
@@ -91,8 +92,9 @@ pub use game::{
 pub use ids::{GameId, PlayerId, Slot};
 pub use import::{Import, ImportError, ImportRejection, ImportedPly, TextLocation};
 pub use level::{Level, LevelError};
+pub use name_filter::{NameFilter, NameFilterError};
 pub use note::{NoteText, NoteTextError};
-pub use notice::{Notice, NoticeKind, deadline_soon, notices};
+pub use notice::{Notice, NoticeKind, deadline_soon, notices, unasked_from};
 pub use password::{Password, PasswordError};
 pub use player::{Player, PlayerKind, RUNNING_GAMES_MAX};
 pub use player_name::{PlayerName, PlayerNameError};

@@ -4,6 +4,10 @@ use time::OffsetDateTime;
 
 use crate::{GameId, Ply};
 
+/// How many offers of a kind a player makes between two plies: one, one more after a change of mind, and one by mistake. Of rematches, in a
+/// whole game, because they come after its last ply.
+pub const OFFERS_MAX: u32 = 3;
+
 /// What a decision depends on beside the game and the command. What an action does not depend on may be left as
 /// [`Context::new`] has it.
 #[derive(Clone, Copy, Debug)]

@@ -2,16 +2,12 @@
 
 use mancala_rules::{AnyPosition, Move};
 
-use super::{Command, Context, NothingToOffer, Refusal, facts::Facts};
+use super::{Command, Context, NothingToOffer, OFFERS_MAX, Refusal, facts::Facts};
 use crate::{
     Clock, Fact, Game, GameResult, Moved, Offer, OfferAnswer, OfferKind, Opponent, PLIES_MAX, PlayerId, Ply, PlyAction,
     RUNNING_GAMES_MAX, Reason, Seat, Status,
     game::{EVENTS_MAX, standing_plies},
 };
-
-/// How many offers of a kind a player makes between two plies: one, one more after a change of mind, and one by mistake. Of rematches, in a
-/// whole game, because they come after its last ply.
-pub const OFFERS_MAX: u32 = 3;
 
 impl Game {
     pub(super) fn make_offer(
