@@ -26,7 +26,7 @@ create table player_mute (
 -- What goes with a muted player that is erased, deleted or merged.
 create index player_mute_muted_idx on player_mute (muted_id, muter_id);
 
--- The operators' list of words that no name may have: one row, or none before there is a list. A text as an operator wrote it, because servers read it as
+-- The operators' list of words that no name may have: one row, at first an empty list. A text as an operator wrote it, because servers read it as
 -- a whole; the revision tells them that it is another one.
 create table name_filter (
     id smallint not null,
@@ -34,6 +34,7 @@ create table name_filter (
     list text not null,
     constraint name_filter_pkey primary key (id)
 );
+insert into name_filter (id, revision, list) values (1, 0, '');
 
 -- Whether a suspension ends the games that have begun, as a ban does. Servers of the release before leave it at false.
 alter table player_suspension add column ends_games boolean not null default false;

@@ -36,7 +36,7 @@ impl NameRules {
         match list.parse() {
             Ok(filter) => *self.filter.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(filter),
             Err(error) => {
-                tracing::warn!("the stored list of refused names cannot be read, and is left as it was: {error}")
+                tracing::warn!("the stored list of refused names cannot be read, and is left as it was: {error}");
             }
         }
     }

@@ -16,7 +16,7 @@ pub struct StoredFilter {
     pub list: String,
 }
 
-/// The list; empty before there is one.
+/// The list, at first an empty one.
 pub async fn find(pool: &PgPool) -> Result<StoredFilter, DbError> {
     Ok(find_changed(&mut *pool.acquire().await?, 0).await?.unwrap_or_default())
 }

@@ -17,7 +17,7 @@ pub struct Summary {
     pub active: i64,
     /// The player's open games without an opponent.
     pub open: i64,
-    /// Open games to which the player is invited by others than muted ones, counted up to a thousand.
+    /// Open games to which the player is invited by others than muted ones, of the newest thousand.
     pub invitations: i64,
     /// Offers of opponents that are not muted and await the player's answer, including a rematch of one of the last games.
     pub offers: i64,
@@ -83,13 +83,10 @@ pub async fn find(pool: &PgPool, player: PlayerId) -> Result<Summary, DbError> {
                  order by id desc limit $2)
             ) unjoined) as "open!",
             (select count(*) from (
-                select from game
-                where invited_player_id = $1 and started_at is null and aborted_at is null
-                    and (
-                        select true from player_mute where muter_id = $1 and muted_id = coalesce(seat_0_player_id, seat_1_player_id)
-                    ) is null
-                order by id desc limit $3
-            ) invited) as "invitations!",
+                select coalesce(seat_0_player_id, seat_1_player_id) as inviter from game
+                where invited_player_id = $1 and started_at is null and aborted_at is null order by id desc limit $3
+            ) invited
+            where (select true from player_mute where muter_id = $1 and muted_id = inviter) is null) as "invitations!",
             (select count(*) from offered) as "offers!",
             array(select distinct id from offered order by id desc limit $5) as "offered_in!",
             (select min(deadline) from active where to_move) as next_deadline
