@@ -36,7 +36,7 @@ create table name_filter (
 );
 insert into name_filter (id, revision, list) values (1, 0, '');
 
--- Whether a suspension ends the games that have begun, as a ban does. Servers of the release before leave it at false.
+-- Whether a suspension ends the games that have begun, as a ban does, whatever it says here. The last release knows no suspensions.
 alter table player_suspension add column ends_games boolean not null default false;
 
 -- A trigger, so that no statement that erases a player can leave this out, those of the release before included.

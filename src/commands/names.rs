@@ -15,7 +15,7 @@ use mancala_server::{
         operators::{keys::COMMAND_LINE, name_filter::replace},
         players::name_filter,
     },
-    domain::NameFilter,
+    domain::{NameFilter, NameFilterError},
 };
 use sqlx::PgPool;
 
@@ -63,6 +63,9 @@ fn read(file: &Path) -> Result<(String, NameFilter), Failure> {
         fs::File::open(file).and_then(|opened| opened.take(limit).read_to_end(&mut bytes))
     };
     read.map_err(|error| Failure::of_file(file, &error))?;
+    if bytes.len() > NameFilter::BYTES_MAX {
+        return Err(Failure::of_file(file, &NameFilterError::Length));
+    }
     let list = String::from_utf8(bytes).map_err(|_| Failure::of_file(file, &"it is no text in UTF-8"))?;
     let filter = list.parse().map_err(|error| Failure::of_file(file, &error))?;
     Ok((list, filter))

@@ -435,7 +435,11 @@ fn watch_waiters(Shared { hub, writers, metrics, database, plan, reserved_names,
     let clock = ClockWatch::new(metrics.clone());
     let on_sight = move |sight: &Sight| clock.set(sight);
     let names = reserved_names.clone();
-    let on_names = move |filter: &StoredFilter| names.set_filter(&filter.list);
+    let on_names = move |filter: &StoredFilter| {
+        // A long list takes some time to read, and this thread reads revocations.
+        let (names, list) = (names.clone(), filter.list.clone());
+        drop(actix_web::rt::task::spawn_blocking(move || names.set_filter(&list)));
+    };
     actix_web::rt::spawn(live::follow_revocations(waiting.clone(), database.clone(), on_sight, on_names));
     let sender = notifications::sender(database);
     actix_web::rt::spawn(live::announce(waiting.clone(), sender.clone()));

@@ -37,6 +37,9 @@ const PRUNE_PAUSE: Duration = Duration::from_mins(1);
 /// The pause between two looks at the list of refused names, which operators change now and then.
 const NAMES_PAUSE: Duration = Duration::from_secs(5);
 
+/// The timeout of such a look: together with a pause it is shorter than the time for which what was read of revocations counts.
+const NAMES_TIMEOUT: Duration = Duration::from_millis(300);
+
 /// Reads the revocations of all processes until the hub is gone. The first read, and the one after a failure, read all that are
 /// stored, and the suspensions in force; the others read those since the last one. `on_sight` gets what each look at the database shows, `on_names` each list of refused names that is new.
 pub async fn follow_revocations(
@@ -118,7 +121,7 @@ impl Names {
     /// Reads the list if it is new. A failure leaves the one that was read last, and keeps no token from being accepted.
     async fn read(&mut self, reader: &mut Reader, on_names: impl Fn(&StoredFilter)) {
         self.read_at = Some(Instant::now());
-        let read = timeout(READ_TIMEOUT, reader.read_name_filter(self.revision)).await;
+        let read = timeout(NAMES_TIMEOUT, reader.read_name_filter(self.revision)).await;
         match read {
             Ok(Ok(changed)) => {
                 self.outage.works();
@@ -128,7 +131,7 @@ impl Names {
                 }
             }
             Ok(Err(error)) => self.outage.failed(&with_source(&error)),
-            Err(_) => self.outage.failed(&format!("no answer within {} s", READ_TIMEOUT.as_secs())),
+            Err(_) => self.outage.failed(&format!("no answer within {} ms", NAMES_TIMEOUT.as_millis())),
         }
     }
 }

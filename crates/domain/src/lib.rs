@@ -60,6 +60,7 @@ mod archive;
 mod audit;
 mod clock;
 mod decide;
+mod disguise;
 mod exploration;
 mod game;
 mod ids;

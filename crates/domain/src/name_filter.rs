@@ -1,4 +1,4 @@
-//! The operator's list of words that no name may have. Knows the form of the list, and how names hide words; has no word of its own.
+//! The operator's list of words that no name may have. Knows the form of the list; how names hide words says `disguise`. Has no word of its own.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -7,50 +7,32 @@ use std::{
 };
 
 use thiserror::Error;
-use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-use crate::likeness;
+use crate::disguise::{self, Word};
 
 /// Which words refuse a name.
 ///
 /// The list has one entry in a line; `#` begins a comment. `word` refuses names that have it as a word, `*part*` also those in which it stands within a
-/// word. What belongs to `word` of an entry `!word` is not refused. Capitals, accents, letters of other alphabets that look alike, digits in the place of letters, letters that are
-/// written several times and blanks between single letters make no difference.
+/// word. What belongs to `word` of an entry `!word` is not refused. Capitals, accents, letters of other alphabets that look alike, digits in the
+/// place of letters, letters that are written several times and blanks between single letters make no difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameFilter {
     entries: Vec<Entry>,
-    /// Which of the entries begin with a character.
-    by_first: HashMap<char, Vec<usize>>,
-    /// The forms of words that are never refused.
-    allowed: Vec<Vec<Run>>,
-    refusing: usize,
+    refusing: Forms,
+    /// Forms of words that are never refused.
+    allowed: Forms,
 }
 
-/// What refuses a name: a form of a word of the list, which has one or two.
+/// What refuses a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     /// As it is written.
     text: String,
-    form: Vec<Run>,
     is_part: bool,
 }
 
-/// A character, and how many times it stands in a row.
-type Run = (char, usize);
-
-/// Digits and signs that stand for letters. A form has no capital, and an `o` for a zero already.
-const STANDS_FOR: [(char, char); 10] = [
-    ('1', 'i'),
-    ('l', 'i'),
-    ('!', 'i'),
-    ('|', 'i'),
-    ('3', 'e'),
-    ('4', 'a'),
-    ('@', 'a'),
-    ('5', 's'),
-    ('$', 's'),
-    ('7', 't'),
-];
+/// Forms by their first letters, each with the index of its entry.
+type Forms = HashMap<char, Vec<(usize, Vec<char>)>>;
 
 impl NameFilter {
     /// The longest list, in bytes: thousands of words. A name is compared with all of them.
@@ -59,45 +41,85 @@ impl NameFilter {
     /// The longest word, in characters: that of a name.
     pub const WORD_CHARS_MAX: usize = 32;
 
-    /// The entry that refuses a name, if there is one.
+    /// The longest form of a word: a bit of a number for each letter.
+    const FORM_CHARS_MAX: usize = 64;
+
+    /// The entry that refuses a name, if there is one: the first one in the list.
     pub fn refusing(&self, name: &str) -> Option<&str> {
-        if self.is_empty() {
+        if self.entries.is_empty() {
             return None;
         }
-        let words: HashSet<_> = forms(name).iter().flat_map(|form| words(form)).collect();
-        // The first one in the list.
-        let found = words.iter().flat_map(|word| self.refusing_word(word)).min();
+        let found = disguise::words(name).iter().filter_map(|word| self.refusing_word(word)).min();
         found.map(|index| self.entries[index].text.as_str())
     }
 
-    /// The entries that refuse a word, at any of its places.
-    fn refusing_word<'a>(&'a self, word: &'a [Run]) -> impl Iterator<Item = usize> + 'a {
-        (0..word.len()).flat_map(move |start| {
-            let begin_so = self.by_first.get(&word[start].0).into_iter().flatten().copied();
-            begin_so.filter(move |index| {
-                let Entry { form, is_part, .. } = &self.entries[*index];
-                let is_meant = *is_part || (start == 0 && form.len() == word.len());
-                is_meant && covers(&word[start..], form) && !self.is_allowed(word, &(start..start + form.len()))
-            })
-        })
+    /// The first of the entries that refuse a word, at any of its places.
+    fn refusing_word(&self, word: &Word) -> Option<usize> {
+        let mut allowed: Option<Vec<Range<usize>>> = None;
+        let mut first = None;
+        for start in 0..word.chars.len() {
+            for (index, form) in begin_with(&self.refusing, word.chars[start]) {
+                if first.is_some_and(|first| first <= *index) {
+                    continue;
+                }
+                let is_part = self.entries[*index].is_part && !word.is_joined;
+                let Some(place) = place(word, start, form, is_part) else { continue };
+                let allowed = allowed.get_or_insert_with(|| self.allowed_places(word));
+                if !allowed.iter().any(|allowed| allowed.start <= place.start && allowed.end >= place.end) {
+                    first = Some(*index);
+                }
+            }
+        }
+        first
     }
 
-    /// Whether what stands at a place of a word belongs to a word that is never refused.
-    fn is_allowed(&self, word: &[Run], place: &Range<usize>) -> bool {
-        self.allowed
-            .iter()
-            .any(|form| (place.end.saturating_sub(form.len())..=place.start).any(|start| covers(&word[start..], form)))
+    /// What of a word belongs to words that are never refused.
+    fn allowed_places(&self, word: &Word) -> Vec<Range<usize>> {
+        let places = |start: usize| {
+            let forms = begin_with(&self.allowed, word.chars[start]);
+            forms.filter_map(move |(_, form)| ends(word, start, form).last().map(|end| start..end))
+        };
+        (0..word.chars.len()).flat_map(places).collect()
     }
 
     /// How many entries refuse names.
     pub const fn len(&self) -> usize {
-        self.refusing
+        self.entries.len()
     }
 
     /// Whether no name is refused.
     pub const fn is_empty(&self) -> bool {
-        self.refusing == 0
+        self.entries.is_empty()
     }
+}
+
+/// The forms whose first letter a character may be.
+fn begin_with(forms: &Forms, c: char) -> impl Iterator<Item = &(usize, Vec<char>)> {
+    disguise::stands_for(c).chars().chain([c]).filter_map(|letter| forms.get(&letter)).flatten()
+}
+
+/// Where a form stands in a word from a place on: as a part of it, or as the whole word.
+fn place(word: &Word, start: usize, form: &[char], is_part: bool) -> Option<Range<usize>> {
+    if is_part {
+        return ends(word, start, form).next().map(|end| start..end);
+    }
+    let is_whole = start == 0 && ends(word, start, form).last() == Some(word.chars.len());
+    is_whole.then_some(start..word.chars.len())
+}
+
+/// Where a form may end that begins at a place of a word. Each of its letters may be written several times.
+fn ends<'a>(word: &'a Word, start: usize, form: &'a [char]) -> impl Iterator<Item = usize> + 'a {
+    let may_be = |c: char, letter: char| c == letter || disguise::stands_for(c).contains(letter);
+    // A bit for each letter of the form: whether it may be the character before.
+    let mut at = 0_u64;
+    let chars = (start..).zip(&word.chars[start..]);
+    let steps = chars.map_while(move |(place, c)| {
+        // Each letter may follow the one before it, and itself.
+        let reached = if place == start { 1 } else { at | at << 1 };
+        at = (0..form.len()).filter(|n| reached >> n & 1 == 1 && may_be(*c, form[*n])).fold(0, |at, n| at | 1 << n);
+        (at != 0).then_some((place + 1, at >> (form.len() - 1) & 1 == 1))
+    });
+    steps.filter_map(|(end, is_end)| is_end.then_some(end))
 }
 
 impl FromStr for NameFilter {
@@ -107,40 +129,48 @@ impl FromStr for NameFilter {
         if list.len() > Self::BYTES_MAX {
             return Err(NameFilterError::Length);
         }
-        let mut filter = Self::default();
-        for (line, text) in (1..).zip(list.lines()) {
+        let (mut filter, mut known) = (Self::default(), HashSet::new());
+        // Some editors begin a file so.
+        for (line, text) in (1..).zip(list.strip_prefix('\u{feff}').unwrap_or(list).lines()) {
+            if text.chars().any(|c| c.is_control() && c != '\t') {
+                return Err(NameFilterError::Control { line });
+            }
             let text = text.split('#').next().unwrap_or_default().trim();
-            if text.is_empty() {
-                continue;
-            }
-            let is_allowed = text.starts_with('!');
-            let part = text.strip_prefix('*').and_then(|text| text.strip_suffix('*'));
-            let word = if is_allowed { &text[1..] } else { part.unwrap_or(text) };
-            if word.is_empty() || !word.chars().all(is_of_word) {
-                return Err(NameFilterError::NoWord { line });
-            }
-            if word.chars().nth(Self::WORD_CHARS_MAX).is_some() {
-                return Err(NameFilterError::Word { line });
-            }
-            let form = |form: &String| runs(form.chars().filter(|c| is_of_word(*c)).map(letter));
-            let mut forms: Vec<_> = forms(word).iter().map(form).collect();
-            forms.dedup();
-            // One letter within words would refuse most names.
-            let least = if part.is_some() { 2 } else { 1 };
-            if forms.iter().any(|form| form.iter().map(|(_, times)| times).sum::<usize>() < least) {
-                return Err(NameFilterError::NoWord { line });
-            }
-            if is_allowed {
-                filter.allowed.extend(forms);
-            } else {
-                filter.refusing += 1;
-                for form in forms {
-                    filter.by_first.entry(form[0].0).or_default().push(filter.entries.len());
-                    filter.entries.push(Entry { text: text.to_owned(), form, is_part: part.is_some() });
-                }
+            if !text.is_empty() && known.insert(text) {
+                filter.add(line, text)?;
             }
         }
         Ok(filter)
+    }
+}
+
+impl NameFilter {
+    /// Adds an entry.
+    fn add(&mut self, line: usize, text: &str) -> Result<(), NameFilterError> {
+        let allowed = text.strip_prefix('!');
+        let part = text.strip_prefix('*').and_then(|text| text.strip_suffix('*'));
+        let word = allowed.or(part).unwrap_or(text);
+        if word.is_empty() || !word.chars().all(disguise::is_of_word) {
+            return Err(NameFilterError::NoWord { line });
+        }
+        if word.chars().nth(Self::WORD_CHARS_MAX).is_some() {
+            return Err(NameFilterError::Word { line });
+        }
+        // One letter within words would refuse most names.
+        let least = if part.is_some() { 2 } else { 1 };
+        let forms = disguise::letters(word);
+        if forms.iter().any(|form| !(least..=Self::FORM_CHARS_MAX).contains(&form.len())) {
+            return Err(NameFilterError::NoWord { line });
+        }
+        let index = self.entries.len();
+        let all = if allowed.is_some() { &mut self.allowed } else { &mut self.refusing };
+        for form in forms {
+            all.entry(form[0]).or_default().push((index, form));
+        }
+        if allowed.is_none() {
+            self.entries.push(Entry { text: text.to_owned(), is_part: part.is_some() });
+        }
+        Ok(())
     }
 }
 
@@ -150,6 +180,12 @@ pub enum NameFilterError {
     /// It is too long.
     #[error("the list has more than {} bytes", NameFilter::BYTES_MAX)]
     Length,
+    /// A line has a control character.
+    #[error("line {line}: a list has no control characters but line feeds and tabs")]
+    Control {
+        /// The line, from 1.
+        line: usize,
+    },
     /// A line has no word of letters and digits.
     #[error(
         "line {line}: an entry is `word`, `*part*` or `!word`, of letters and digits alone; a part has at least two"
@@ -166,76 +202,6 @@ pub enum NameFilterError {
     },
 }
 
-/// What a text looks like, without accents. In the forms of likeness, `m` is written `rn`; one letter is to be one character here, since it may stand
-/// alone or several times.
-fn forms(text: &str) -> Vec<String> {
-    let plain = |form: &String| form.chars().filter(|c| !is_accent(*c)).collect::<String>().replace("rn", "m");
-    likeness::forms(text).iter().map(plain).collect()
-}
-
-/// Whether a character is an accent. A form has each apart from its letter.
-const fn is_accent(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}')
-}
-
-/// The words of a form, as they may be meant: digits are read as letters or as ends of words, signs the same, and single letters beside each other are one
-/// word.
-fn words(form: &str) -> Vec<Vec<Run>> {
-    let mut all = vec![];
-    for is_of_word in [is_of_word as fn(char) -> bool, stands_in_word, is_letter] {
-        let mut single = String::new();
-        for word in form.split(|c| !is_of_word(c)).filter(|word| !word.is_empty()).chain([" end "]) {
-            let mut chars = word.chars();
-            if let (Some(c), None) = (chars.next(), chars.next()) {
-                single.push(c);
-                continue;
-            }
-            all.push(runs(single.chars().map(letter)));
-            single.clear();
-            if word != " end " {
-                all.push(runs(word.chars().map(letter)));
-            }
-        }
-    }
-    all.retain(|word| !word.is_empty());
-    all
-}
-
-/// Letters, digits, and what some scripts write around their letters.
-fn is_of_word(c: char) -> bool {
-    c.is_alphanumeric() || c.general_category_group() == GeneralCategoryGroup::Mark
-}
-
-fn is_letter(c: char) -> bool {
-    is_of_word(c) && !c.is_numeric()
-}
-
-fn stands_in_word(c: char) -> bool {
-    is_of_word(c) || STANDS_FOR.iter().any(|(sign, _)| *sign == c)
-}
-
-/// The letter for which a character stands.
-fn letter(c: char) -> char {
-    STANDS_FOR.iter().find(|(sign, _)| *sign == c).map_or(c, |(_, letter)| *letter)
-}
-
-fn runs(chars: impl Iterator<Item = char>) -> Vec<Run> {
-    let mut runs: Vec<Run> = vec![];
-    for c in chars {
-        match runs.last_mut() {
-            Some((last, times)) if *last == c => *times += 1,
-            _ => runs.push((c, 1)),
-        }
-    }
-    runs
-}
-
-/// Whether runs begin with those of a form, each as long as the form's, or longer.
-fn covers(word: &[Run], form: &[Run]) -> bool {
-    let covers = |((c, times), (wanted, least)): (&Run, &Run)| c == wanted && times >= least;
-    word.len() >= form.len() && word.iter().zip(form).all(covers)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -250,6 +216,9 @@ damn          # as a word alone
 ass
 !foolscap
 дурак
+back
+*kill*
+*corn*
 ";
 
     fn filter() -> NameFilter {
@@ -287,6 +256,25 @@ ass
             "ДУРАК",
             "Дурaк",
             "dámn",
+            "da\u{487}mn",
+            "da\u{e48}mn",
+            "da\u{fe20}mn",
+            "вaдд damn",
+            "da.mn",
+            "da-m_n",
+            "dd aa mm nn",
+            "\u{1f173}\u{1f170}\u{1f17c}\u{1f17d}",
+            "\u{1f1e9}\u{1f1e6}\u{1f1f2}\u{1f1f3}",
+            "fооl",
+            "bас\u{43a}",
+            "8ack",
+            "вaск",
+            "kil1",
+            "k1ll",
+            "KILL",
+            "kiIl",
+            "corn",
+            "c0rn",
             "d\u{332}a\u{332}m\u{332}n",
         ] {
             assert!(filter().refusing(name).is_some(), "{name}");
@@ -320,7 +308,7 @@ ass
             assert_eq!(filter().refusing(name), None, "{name}");
         }
         assert!(NameFilter::default().refusing("damn").is_none() && NameFilter::default().is_empty());
-        assert_eq!(filter().len(), 4);
+        assert_eq!(filter().len(), 7);
     }
 
     #[test]
@@ -334,13 +322,14 @@ ass
             ("*x*", no_word(1)),
             ("*half", no_word(1)),
             ("a.b", no_word(1)),
+            ("a\n# \0", Err(NameFilterError::Control { line: 2 })),
         ] {
             assert_eq!(list.parse::<NameFilter>(), error, "{list:?}");
         }
         assert_eq!("x".repeat(33).parse::<NameFilter>(), Err(NameFilterError::Word { line: 1 }));
         let long = "ab\n".repeat(NameFilter::BYTES_MAX / 3 + 1);
         assert_eq!(long.parse::<NameFilter>(), Err(NameFilterError::Length));
-        for list in ["", "\n", "# nothing", "x", "é"] {
+        for list in ["", "\n", "# nothing", "x", "é", "\u{feff}x", "x\r\n# y\tz\r\n"] {
             assert!(list.parse::<NameFilter>().is_ok(), "{list:?}");
         }
     }

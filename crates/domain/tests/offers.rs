@@ -71,6 +71,14 @@ fn an_offer_too_often_is_refused_and_agreement_never_is() {
 
 #[test]
 fn offers_come_unasked_and_answers_and_moves_do_not() {
+    // An invitation that was not heard ends as silently, unless the invited player ends it.
+    assert_eq!(played(&mut invitation(), ANA, Action::Abort), [Some(ANA)]);
+    assert_eq!(played(&mut invitation(), BO, Action::Decline), [None]);
+    let expired = invitation().due(START + Duration::days(15));
+    assert_eq!(expired.iter().map(|event| unasked_from(&invitation(), event)).collect::<Vec<_>>(), [Some(ANA)]);
+    let mut begun = invitation();
+    played(&mut begun, BO, Action::Join { join_code: None });
+    assert_eq!(played(&mut begun, ANA, Action::Abort), [None]);
     let mut game = invitation();
     assert_eq!(played(&mut game, BO, Action::Join { join_code: None }), [None]);
     for (player, action, from) in [

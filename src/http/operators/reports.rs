@@ -55,7 +55,9 @@ pub async fn list_reports(
         (None, Some(ReportStatus::Closed)) => Which::Closed,
         (None, Some(ReportStatus::Open) | None) => Which::Open,
     };
-    let list = format!("operator reports {which:?}");
+    // Of the order, too, so that no cursor of another one is taken.
+    let order = if which == Which::Open { "as they came" } else { "last first" };
+    let list = format!("operator reports {which:?} {order}");
     let behind = place_after(&state.cursors, cursor.as_deref(), &list)?;
     let mut found = reports::list(&state.db, which, behind, limit + 1).await?;
     let last = take_page(&mut found, limit);

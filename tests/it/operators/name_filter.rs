@@ -97,7 +97,9 @@ async fn every_place_where_a_name_is_chosen_refuses_a_word_of_the_list() {
 async fn a_list_that_cannot_be_read_changes_nothing() {
     let app = TestApp::start().await;
     load(&app, "damn\n");
-    for (list, line) in [("damn\n*x*\n", "line 2"), ("two words", "line 1"), (&"ab\n".repeat(30_000), "65536 bytes")] {
+    for (list, line) in
+        [("damn\n*x*\n", "line 2"), ("two words", "line 1"), (&format!("x{}", "я\n".repeat(30_000)), "65536 bytes")]
+    {
         let file = File::new(list);
         let (status, _, errors) = run(&app, &["names", "load", file.name()]);
         assert!(status == Some(1) && errors.contains(line) && errors.contains(file.name()), "{errors}");

@@ -61,6 +61,11 @@ async fn a_webhook_is_not_told_what_a_muted_player_asks_for() {
         assert_eq!(app.offer(&id, &bo, kind).await.status, 201);
     }
     app.answer_offer(&id, &bo, "draw", "withdraw").await;
+    for _ in 0..2 {
+        let invited = app.created(&bo, &invitation(&ana)).await;
+        // Its end is as silent as it was.
+        assert_eq!(app.abort_game(invited["id"].as_str().expect("an id"), &bo).await.status, 200);
+    }
     app.created(&bo, &invitation(&ana)).await;
     deliver(&app).await;
     assert_eq!(endpoint.kinds(), ["game.your_turn"]);

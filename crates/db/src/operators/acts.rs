@@ -153,7 +153,8 @@ pub async fn act(
         Deed::Suspend { .. } | Deed::Ban => {
             let (until, ends_games) = match deed {
                 Deed::Suspend { until, ends_games } => (Some(*until), *ends_games),
-                _ => (None, true),
+                // A ban says it already.
+                _ => (None, false),
             };
             let stored = suspensions::store(&mut transaction, player, reason, now, until, ends_games).await?;
             (was.as_ref().map(described), Some(described(&stored)), Some(stored))

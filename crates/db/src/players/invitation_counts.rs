@@ -14,7 +14,8 @@ pub const INVITATIONS_MAX: u32 = 20;
 pub const WINDOW: Duration = Duration::days(1);
 
 /// Counts an invitation that is about to be stored. If there are too many, it is not counted, and the answer says when there is room. Also one
-/// counts that is declined, withdrawn or not stored in the end. The row of the two is locked, so of several at once each counts the ones before it.
+/// counts that is declined, withdrawn or not stored in the end. The row of the two is locked, so of several at once each counts the ones before it,
+/// and so are the players, so that an erasure of either has happened by now, or deletes the row. Nothing is counted of an erased player.
 pub async fn count(
     pool: &PgPool,
     inviter: PlayerId,
@@ -23,7 +24,13 @@ pub async fn count(
 ) -> Result<Result<(), OffsetDateTime>, DbError> {
     let counted = sqlx::query!(
         r#"
-        insert into invitation_count as kept (inviter_id, invited_id, made_at, last_at) values ($1, $2, array[$3::timestamptz], $3)
+        insert into invitation_count as kept (inviter_id, invited_id, made_at, last_at)
+        select $1, $2, array[$3::timestamptz], $3
+        where (
+            select count(*) from (
+                select from player where id in ($1, $2) and kind in ('guest', 'account') order by id for share
+            ) people
+        ) = 2
         on conflict (inviter_id, invited_id) do update
         set made_at = array(select at from unnest(kept.made_at) as at where at > $4) || excluded.made_at, last_at = excluded.last_at
         where (select count(*) from unnest(kept.made_at) as at where at > $4) < $5
@@ -52,7 +59,7 @@ pub async fn count(
     .fetch_one(pool)
     .instrument(statement("select invitation_count"))
     .await?;
-    Ok(Err(first.unwrap_or(now) + WINDOW))
+    Ok(first.map_or(Ok(()), |first| Err(first + WINDOW)))
 }
 
 /// Deletes up to `limit` rows of pairs whose last invitation no longer counts; returns how many.
