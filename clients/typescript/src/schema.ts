@@ -6275,7 +6275,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `player_suspended` */
+            /** @description `player_suspended`; `forbidden`: the caller has invited the same player 20 times within 24 hours */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -6347,7 +6347,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `rate_limited`, also after 20 invitations of the same player within 24 hours */
+            /** @description `rate_limited`: try again after `Retry-After` */
             429: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];

@@ -74,7 +74,7 @@ const APP_COMPUTER_GAMES_MAX: u32 = 1000;
         (status = 201, description = "The game", body = GameView,
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
-        (status = 403, description = "`forbidden`: the caller has invited the same player 20 times within 24 hours; `detail` says when there is room"),
+        (status = 403, description = "`forbidden`: the caller has invited the same player 20 times within 24 hours"),
         (status = 409, description = "`too_many_games`"),
     ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
