@@ -42,6 +42,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Operators(operators) => commands::operators(&cli.serve, &operators),
         Command::Players(players) => commands::players(&cli.serve, &players),
         Command::Reports(reports) => commands::reports(&cli.serve, &reports),
+        Command::Names(names) => commands::names(&cli.serve, &names),
         Command::App(app) => commands::app(&cli.serve, &app),
         Command::Solve(solve) => commands::solve(&solve),
     }

@@ -28,7 +28,7 @@ impl Failure {
         Self { line: error.to_string(), status: MISUSE }
     }
 
-    /// The command is done, and games are damaged or were refused: exit status 3.
+    /// The command is done, and games are damaged or were refused, or a name is: exit status 3.
     pub fn damaged(error: impl Display) -> Self {
         Self { line: error.to_string(), status: DAMAGED }
     }

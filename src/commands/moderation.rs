@@ -10,7 +10,7 @@ use mancala_server::{
         operators::{
             Deed, Finding,
             acts::{self, Act, Acted},
-            keys,
+            keys::{self, COMMAND_LINE},
         },
         players::{
             self,
@@ -25,9 +25,6 @@ use sqlx::PgPool;
 use time::Duration;
 
 use super::{database::with_database, failure::Failure, output::print};
-
-/// How the log names the command line, as no operator is called.
-const COMMAND_LINE: &str = "(command line)";
 
 /// How much is shown at once.
 const SHOWN_MAX: u32 = 100;
@@ -83,8 +80,9 @@ pub fn players(options: &Serve, players: &Players) -> Result<(), Failure> {
         Players::Rename { player, name, reason } => {
             (player, Deed::Rename(name.parse::<PlayerName>().map_err(Failure::misuse)?), reason)
         }
-        Players::Suspend { player, days, reason } => {
-            (player, Deed::Suspend(now() + Duration::days(days.get().into())), reason)
+        Players::Suspend { player, days, reason, end_games } => {
+            let until = now() + Duration::days(days.get().into());
+            (player, Deed::Suspend { until, ends_games: *end_games }, reason)
         }
         Players::Ban { player, reason } => (player, Deed::Ban, reason),
         Players::Lift { player, reason } => (player, Deed::Lift, reason),
@@ -133,8 +131,8 @@ pub fn reports(options: &Serve, reports: &Reports) -> Result<(), Failure> {
     let text = with_database(options, async |database, pool| {
         migrations::run(database).await.map_err(Failure::new)?;
         let (report, finding, remark) = match reports {
-            Reports::List => {
-                let found = reports::list(&pool, Which::Open, None, SHOWN_MAX).await.map_err(Failure::new)?;
+            Reports::List { after } => {
+                let found = reports::list(&pool, Which::Open, *after, SHOWN_MAX).await.map_err(Failure::new)?;
                 return Ok(found.iter().map(report_line).collect());
             }
             Reports::Close { report, finding, remark } => (report, finding, remark),

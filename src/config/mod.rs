@@ -10,7 +10,7 @@ mod subcommands;
 mod values;
 mod variables;
 
-pub use moderation::{Operators, Players, ReportFinding, Reports};
+pub use moderation::{Names, Operators, Players, ReportFinding, Reports};
 pub use options::{AccessLogFormat, AccessLogLevel, Cli, Database, LogFormat, Serve, Switch};
 pub use read::Misread;
 pub use reference::reference;

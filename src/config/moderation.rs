@@ -1,6 +1,6 @@
-//! The commands for operators: their keys, players and reports.
+//! The commands for operators: their keys, players, reports and names.
 
-use std::num::NonZero;
+use std::{num::NonZero, path::PathBuf};
 
 use clap::{Subcommand, ValueEnum};
 use uuid::Uuid;
@@ -59,6 +59,9 @@ pub enum Players {
         days: NonZero<u16>,
         /// What the player is told
         reason: String,
+        /// End the games that have begun, as a ban does. Otherwise they are played on
+        #[arg(long)]
+        end_games: bool,
     },
     /// Suspend a player for good
     Ban {
@@ -79,8 +82,12 @@ pub enum Players {
 /// What to do with reports.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Reports {
-    /// List the newest 100 reports that are open
-    List,
+    /// List 100 reports that are open, the oldest first
+    List {
+        /// The id of a report: list those that came after it
+        #[arg(long, value_name = "ID")]
+        after: Option<Uuid>,
+    },
     /// Close a report
     Close {
         /// The report's id
@@ -91,6 +98,26 @@ pub enum Reports {
         /// More about it, for other operators
         remark: Option<String>,
     },
+}
+
+/// What to do with the list of words that no name may have.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Names {
+    /// Print the list
+    Show,
+    /// Put a file in the place of the list. Each line is `word`, `*part*`, `!word` for a word that is never refused, or a comment after
+    /// `#`. Servers know it within seconds
+    Load {
+        /// The file; `-` reads standard input
+        file: PathBuf,
+    },
+    /// Say which entry of the list refuses a name, and end with 3 if one does
+    Check {
+        /// The name
+        name: String,
+    },
+    /// List the guests and accounts whose names the list refuses: they keep them until they are renamed
+    Matches,
 }
 
 /// What is found about a report.

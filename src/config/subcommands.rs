@@ -5,7 +5,7 @@ use std::{num::NonZero, path::PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use uuid::Uuid;
 
-use super::moderation::{Operators, Players, Reports};
+use super::moderation::{Names, Operators, Players, Reports};
 
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
@@ -54,6 +54,9 @@ pub enum Command {
     /// List reports of players, and close them
     #[command(subcommand)]
     Reports(Reports),
+    /// Change the list of words that no name of a player may have, and find names that have one
+    #[command(subcommand)]
+    Names(Names),
     /// Make, list or change apps: services of others whose users play here. Servers may run
     App(App),
     /// Print the exact value of a position and of each of its moves, and exit. Needs no database. Small boards of Kalah or Congkak

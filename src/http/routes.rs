@@ -21,7 +21,9 @@ use super::{
     operators,
     page::{self, Page},
     paths,
-    players::{blocks, friends, me, merge, people, profiles, recovery, reports, sign_ins, stats, summary, tokens},
+    players::{
+        blocks, friends, me, merge, mutes, people, profiles, recovery, reports, sign_ins, stats, summary, tokens,
+    },
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{accept::prefers_page, conditional::IfNoneMatch, extract},
     study::{
@@ -112,6 +114,9 @@ fn social(routes: &mut Routes<'_>) {
         .service(blocks::create_block)
         .service(blocks::delete_block)
         .service(blocks::list_blocks)
+        .service(mutes::create_mute)
+        .service(mutes::delete_mute)
+        .service(mutes::list_mutes)
         .service(reports::create_report)
         .service(friends::create_friend)
         .service(friends::delete_friend)

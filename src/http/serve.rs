@@ -37,9 +37,9 @@ use super::{
     request::{accept, auth, origin::PublicUrl},
     routes,
     state::{
-        AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, networks::Networks, passwords::Passwords,
-        readiness::Readiness, readings::Readings, recent::RecentGames, shared_reads::SharedReads, sign_ins::SignIns,
-        tokens::Tokens, uploads::Uploads,
+        AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, name_rules::NameRules, networks::Networks,
+        passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, shared_reads::SharedReads,
+        sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
     },
 };
 use crate::{
@@ -51,6 +51,7 @@ use crate::{
             notifications,
             sight::{Continuity, Sight},
         },
+        players::name_filter::StoredFilter,
     },
     domain::ReservedNames,
     file_plan::FilePlan,
@@ -298,7 +299,7 @@ struct Shared {
     webhook_reach: Reach,
     import_quotas: ImportQuotas,
     uploads: Arc<Uploads>,
-    reserved_names: Arc<ReservedNames>,
+    reserved_names: Arc<NameRules>,
     draining: CancellationToken,
 }
 
@@ -342,7 +343,7 @@ impl Shared {
             networks: Networks::new(network_key),
             network_games_max: service.network_games_max,
             webhook_reach: service.webhook_reach,
-            reserved_names: service.reserved_names,
+            reserved_names: Arc::new(NameRules::new(service.reserved_names)),
             import_quotas: service.import_quotas,
             uploads: Arc::default(),
             draining: service.draining,
@@ -417,7 +418,7 @@ fn watch_database(hub: &Arc<Hub>, recent: &Arc<RecentGames>, database: &Database
 
 /// Counts waiting requests, and wakes them when this process or another one has changed their game. Follows the revocations of
 /// credentials.
-fn watch_waiters(Shared { hub, writers, metrics, database, plan, .. }: &Shared) {
+fn watch_waiters(Shared { hub, writers, metrics, database, plan, reserved_names, .. }: &Shared) {
     let waiting = Arc::downgrade(hub);
     let (counted, notified) = (waiting.clone(), waiting.clone());
     metrics.watched().waiters(move || {
@@ -432,7 +433,13 @@ fn watch_waiters(Shared { hub, writers, metrics, database, plan, .. }: &Shared) 
     // First: without its connection no token is accepted.
     let clock = ClockWatch::new(metrics.clone());
     let on_sight = move |sight: &Sight| clock.set(sight);
-    actix_web::rt::spawn(live::follow_revocations(waiting.clone(), database.clone(), on_sight));
+    let names = reserved_names.clone();
+    let on_names = move |filter: &StoredFilter| {
+        // A long list takes some time to read, and this thread reads revocations.
+        let (names, list) = (names.clone(), filter.list.clone());
+        drop(actix_web::rt::task::spawn_blocking(move || names.set_filter(&list)));
+    };
+    actix_web::rt::spawn(live::follow_revocations(waiting.clone(), database.clone(), on_sight, on_names));
     let sender = notifications::sender(database);
     actix_web::rt::spawn(live::announce(waiting.clone(), sender.clone()));
     actix_web::rt::spawn(live::follow(waiting, sender, plan.has_listener.then(|| database.clone())));

@@ -1,5 +1,5 @@
-//! Ends games of suspended players: aborts those that wait for an opponent, and declines invitations. What has begun is played on, unless the player is banned: then it aborts
-//! what has hardly begun, and resigns the rest.
+//! Ends games of suspended players: aborts those that wait for an opponent, and declines invitations. What has begun is played on, unless the player is banned or
+//! the suspension says otherwise: then it aborts what has hardly begun, and resigns the rest.
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
@@ -21,8 +21,8 @@ const GAMES_MAX: u32 = 1000;
 /// One round. A game with a version conflict or a failure is left to the next round, and so is all that a stopped process has not ended. A ban that is
 /// lifted meanwhile leaves the games of this round ended.
 pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
-    for (player, is_banned) in suspensions::list_unfinished(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
-        let (found, actions) = if is_banned {
+    for (player, ends_games) in suspensions::list_unfinished(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
+        let (found, actions) = if ends_games {
             (games::list_unfinished(pool, player, GAMES_MAX).await?, [Action::Abort, Action::Leave])
         } else {
             (games::list_open(pool, player, GAMES_MAX).await?, [Action::Abort, Action::Decline])

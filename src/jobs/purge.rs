@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 use crate::{
     db::{
         DbError, idempotency,
-        players::{self, friends, player_keys, refresh_tokens, revocations},
+        players::{self, friends, invitation_counts, player_keys, refresh_tokens, revocations},
         study::analyses,
         webhooks::deliveries,
     },
@@ -75,6 +75,11 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     }
     for _ in 0..BATCHES_MAX {
         if friends::purge(pool, now, BATCH).await? == 0 {
+            break;
+        }
+    }
+    for _ in 0..BATCHES_MAX {
+        if invitation_counts::purge(pool, now, BATCH).await? == 0 {
             break;
         }
     }

@@ -1,4 +1,4 @@
-//! Reads the revocations and suspensions that other processes store, and looks at the database: at its clock, and whether it was set back.
+//! Reads the revocations, suspensions and refused names that other processes store, and looks at the database: at its clock, and whether it was set back.
 
 use std::{
     error::Error,
@@ -13,7 +13,10 @@ use crate::{
     db::{
         Database, DbError,
         connection::sight::Sight,
-        players::revocations::{KEPT, Reader},
+        players::{
+            name_filter::StoredFilter,
+            revocations::{KEPT, Reader},
+        },
     },
     outage::Outage,
 };
@@ -31,10 +34,22 @@ const OVERLAP: Duration = Duration::from_secs(30);
 /// The pause between two removals of old entries.
 const PRUNE_PAUSE: Duration = Duration::from_mins(1);
 
+/// The pause between two looks at the list of refused names, which operators change now and then.
+const NAMES_PAUSE: Duration = Duration::from_secs(5);
+
+/// The timeout of such a look: together with a pause it is shorter than the time for which what was read of revocations counts.
+const NAMES_TIMEOUT: Duration = Duration::from_millis(300);
+
 /// Reads the revocations of all processes until the hub is gone. The first read, and the one after a failure, read all that are
-/// stored, and the suspensions in force; the others read those since the last one. `on_sight` gets what each look at the database shows.
-pub async fn follow_revocations(hub: Weak<Hub>, database: Database, on_sight: impl Fn(&Sight)) {
+/// stored, and the suspensions in force; the others read those since the last one. `on_sight` gets what each look at the database shows, `on_names` each list of refused names that is new.
+pub async fn follow_revocations(
+    hub: Weak<Hub>,
+    database: Database,
+    on_sight: impl Fn(&Sight),
+    on_names: impl Fn(&StoredFilter),
+) {
     let mut reader = Reader::new(database);
+    let mut names = Names::new();
     let (mut last_read, mut pruned_at) = (None::<Instant>, Instant::now());
     // This connection is asked more often than any other, so it shows first that the database is away, and that it is back.
     let outage = Outage::new(
@@ -79,7 +94,45 @@ pub async fn follow_revocations(hub: Weak<Hub>, database: Database, on_sight: im
             None => outage.works(),
         }
         last_read = cause.is_none().then_some(began);
+        if cause.is_none() && names.are_due(began) {
+            names.read(&mut reader, &on_names).await;
+        }
         sleep(PAUSE).await;
+    }
+}
+
+/// What was read of the list of refused names.
+struct Names {
+    revision: i64,
+    read_at: Option<Instant>,
+    outage: Outage,
+}
+
+impl Names {
+    fn new() -> Self {
+        let outage = Outage::new("the list of refused names cannot be read", "the list of refused names is read again");
+        Self { revision: 0, read_at: None, outage }
+    }
+
+    fn are_due(&self, now: Instant) -> bool {
+        self.read_at.is_none_or(|at| now.duration_since(at) >= NAMES_PAUSE)
+    }
+
+    /// Reads the list if it is new. A failure leaves the one that was read last, and keeps no token from being accepted.
+    async fn read(&mut self, reader: &mut Reader, on_names: impl Fn(&StoredFilter)) {
+        self.read_at = Some(Instant::now());
+        let read = timeout(NAMES_TIMEOUT, reader.read_name_filter(self.revision)).await;
+        match read {
+            Ok(Ok(changed)) => {
+                self.outage.works();
+                if let Some(filter) = changed {
+                    on_names(&filter);
+                    self.revision = filter.revision;
+                }
+            }
+            Ok(Err(error)) => self.outage.failed(&with_source(&error)),
+            Err(_) => self.outage.failed(&format!("no answer within {} ms", NAMES_TIMEOUT.as_millis())),
+        }
     }
 }
 

@@ -937,7 +937,7 @@ export interface paths {
         };
         /**
          * Export everything stored about the caller
-         * @description Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
+         * @description Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked and muted players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
          *     all games with their histories. The password's hash and the secrets of webhooks are left out.
          */
         get: operations["export_me"];
@@ -1059,6 +1059,52 @@ export interface paths {
          */
         post: operations["merge_guest"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/mutes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the players that the caller mutes
+         * @description The last one first.
+         */
+        get: operations["list_mutes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/me/mutes/{player_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Mute a player
+         * @description The two play as before, but what the muted player asks of the caller is silent: webhooks are not told of its invitations and offers,
+         *     `GET /v1/me/summary` does not count them, and its request to become friends is as good as declined. Lists and games show them. The muted player is
+         *     not told, and sees no difference. Muting again is 204.
+         */
+        put: operations["create_mute"];
+        post?: never;
+        /**
+         * Unmute a player
+         * @description What was silent stays so; what comes from then on is heard. The request is idempotent: a retry is answered with 204.
+         */
+        delete: operations["delete_mute"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1264,7 +1310,7 @@ export interface paths {
         };
         /**
          * List reports
-         * @description The last one first: those that are open, unless `status` or `player_id` says otherwise.
+         * @description Those that are open, the first one first, unless `status` or `player_id` says otherwise: then the last one first.
          */
         get: operations["list_reports"];
         put?: never;
@@ -1870,6 +1916,8 @@ export interface components {
     schemas: {
         /** @description What to do to a player. */
         ActOnPlayer: {
+            /** @description With `suspend` alone: whether games that have begun end, as with `ban`. Otherwise they are played on. */
+            ends_games?: boolean;
             /**
              * @description With `rename` alone: the new name.
              * @example Player 17
@@ -2583,6 +2631,8 @@ export interface components {
             idempotency_keys: components["schemas"]["IdempotencyKey"][];
             /** @description Open games to which the player is invited, newest first. */
             invitations: components["schemas"]["Game"][];
+            /** @description The players that the player mutes, the last one first. */
+            mutes: components["schemas"]["Mute"][];
             /**
              * @description A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an account, for a player of an app, and after 90 days.
              * @example 8c1f4b0de2a95376
@@ -3306,6 +3356,17 @@ export interface components {
             /** @description The `cursor` of the next page; null on the last page. */
             next_cursor: string | null;
         };
+        /** @description A player that the caller mutes. */
+        Mute: {
+            muted_at: components["schemas"]["Timestamp"];
+            player: components["schemas"]["Player"];
+        };
+        /** @description A page of muted players. */
+        MutePage: {
+            items: components["schemas"]["Mute"][];
+            /** @description The `cursor` of the next page; null on the last page. */
+            next_cursor: string | null;
+        };
         /** @description A note of the caller. */
         Note: {
             /** Format: uuid */
@@ -3367,7 +3428,7 @@ export interface components {
             operator: string;
             /**
              * Format: uuid
-             * @description Null once the player is erased.
+             * @description Null of what was done to no player, and once the player is erased.
              */
             player_id: string | null;
             reason: string | null;
@@ -3390,14 +3451,28 @@ export interface components {
         };
         /** @description What an act changes. */
         OperatorChange: {
+            /** @description Whether the suspension ends games that have begun. */
+            ends_games?: boolean;
+            /**
+             * Format: int64
+             * @description How many words it has.
+             */
+            entries?: number;
             /** @description What was found about a report. */
             finding?: string;
             /** @description Whether the player is banned. */
             is_banned?: boolean;
             /** @description The player's name. */
             name?: string;
+            /** @description The operator whose key it is. */
+            operator?: string;
             /** @description The reason of the suspension. */
             reason?: string;
+            /**
+             * Format: int64
+             * @description How many times the list of refused names was changed.
+             */
+            revision?: number;
             /** @description The end of a suspension, in RFC 3339. */
             suspended_until?: string;
         };
@@ -4177,7 +4252,7 @@ export interface components {
             active: number;
             /**
              * Format: int64
-             * @description Games to which the caller is invited; 1,000 stands for any larger number.
+             * @description Games to which the caller is invited by players that it does not mute; 1,000 stands for any larger number.
              */
             invitations: number;
             next_deadline: components["schemas"]["Timestamp"] | null;
@@ -4185,7 +4260,7 @@ export interface components {
             offered_in: string[];
             /**
              * Format: int64
-             * @description Offers that wait for the caller's answer: in active games, and of a rematch in the last 50 finished ones of each seat.
+             * @description Offers of players that it does not mute, which wait for the caller's answer: in active games, and of a rematch in the last 50 finished ones of each seat.
              */
             offers: number;
             /**
@@ -6200,7 +6275,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `player_suspended` */
+            /** @description `player_suspended`; `forbidden`: the caller has invited the same player 20 times within 24 hours */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12946,6 +13021,345 @@ export interface operations {
             };
             /** @description `unsupported_media_type` */
             415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_mutes: {
+        parameters: {
+            query?: {
+                /** @description How many at most. */
+                limit?: number;
+                /** @description Where to go on: `next_cursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of muted players */
+            200: {
+                headers: {
+                    /** @description The address of the next page, if there is one */
+                    Link?: string;
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MutePage"];
+                };
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_mute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The player's id */
+                player_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The player is muted */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: the caller itself, neither a guest nor an account, or the caller mutes 1,000 players already */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found` */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_mute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The player's id */
+                player_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller does not mute the player */
+            204: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: no id */
+            404: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];

@@ -10,7 +10,7 @@ use crate::{
     connection::{DbError, statement},
     games,
     players::{
-        OwnPlayer, blocks, friends,
+        OwnPlayer, blocks, friends, mutes,
         refresh_tokens::Hash,
         reports, settings,
         suspensions::{self, Suspension},
@@ -119,6 +119,7 @@ pub async fn merge(
     hand_over(&mut transaction, guest, account.player.id, now).await?;
     lock_others(&mut transaction, guest).await?;
     blocks::hand_over(&mut transaction, guest, account.player.id).await?;
+    mutes::hand_over(&mut transaction, guest, account.player.id).await?;
     friends::hand_over(&mut transaction, guest, account.player.id, now).await?;
     settings::hand_over(&mut transaction, guest, account.player.id).await?;
     reports::hand_over(&mut transaction, guest, account.player.id, now).await?;
@@ -199,7 +200,7 @@ async fn games_of(connection: &mut PgConnection, player: PlayerId) -> Result<Vec
     Ok(ids.into_iter().map(GameId).collect())
 }
 
-/// Locks the players with whom a guest has a block, a friendship or a report, in the order of their ids. So an erasure of one of them has happened by
+/// Locks the players with whom a guest has a block, a mute, a friendship or a report, in the order of their ids. So an erasure of one of them has happened by
 /// now, or finds the account's rows.
 async fn lock_others(connection: &mut PgConnection, guest: PlayerId) -> Result<(), DbError> {
     sqlx::query_scalar!(
@@ -208,6 +209,10 @@ async fn lock_others(connection: &mut PgConnection, guest: PlayerId) -> Result<(
             select blocked_id from player_block where blocker_id = $1
             union all
             select blocker_id from player_block where blocked_id = $1
+            union all
+            select muted_id from player_mute where muter_id = $1
+            union all
+            select muter_id from player_mute where muted_id = $1
             union all
             select asked_id from friendship where asker_id = $1
             union all

@@ -60,12 +60,14 @@ mod archive;
 mod audit;
 mod clock;
 mod decide;
+mod disguise;
 mod exploration;
 mod game;
 mod ids;
 mod import;
 mod level;
 mod likeness;
+mod name_filter;
 mod note;
 mod notice;
 mod password;
@@ -82,7 +84,7 @@ pub use app::{AppName, AppNameError, ExternalId, ExternalIdError};
 pub use archive::{ARCHIVE_VERSION, ArchiveError, ArchivedLog, decode, decode_unverified, encode};
 pub use audit::{Flaw, audit, audit_analysis};
 pub use clock::{Clock, Pause, Time};
-pub use decide::{Action, Command, Context, Decision, NothingToOffer, Permitted, Refusal};
+pub use decide::{Action, Command, Context, Decision, NothingToOffer, OFFERS_MAX, Permitted, Refusal};
 pub use exploration::{EXPLORED_PLIES_MIN, Exploration, PositionKey, PositionKeys, Visit};
 pub use game::{
     Change, Created, Event, Fact, Game, GameResult, GameState, Moved, Offer, OfferAnswer, OfferKind, Opponent,
@@ -91,8 +93,9 @@ pub use game::{
 pub use ids::{GameId, PlayerId, Slot};
 pub use import::{Import, ImportError, ImportRejection, ImportedPly, TextLocation};
 pub use level::{Level, LevelError};
+pub use name_filter::{NameFilter, NameFilterError};
 pub use note::{NoteText, NoteTextError};
-pub use notice::{Notice, NoticeKind, deadline_soon, notices};
+pub use notice::{Notice, NoticeKind, deadline_soon, notices, unasked_from};
 pub use password::{Password, PasswordError};
 pub use player::{Player, PlayerKind, RUNNING_GAMES_MAX};
 pub use player_name::{PlayerName, PlayerNameError};

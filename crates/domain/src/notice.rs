@@ -119,6 +119,19 @@ pub fn notices(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice
     notices
 }
 
+/// The player who reaches the other one by an event that the other has not asked for: an invitation, its end before it was accepted, or an offer that is
+/// made or withdrawn. Its notices are not sent to one who has muted that player.
+pub fn unasked_from(game: &Game, event: &Event) -> Option<PlayerId> {
+    match event.fact {
+        Fact::Created(_) => game.invited().and(game.players()[game.terms().creator]),
+        Fact::Aborted { .. } | Fact::Expired if Seat::ALL.into_iter().any(|seat| game.players()[seat].is_none()) => {
+            game.invited().and(game.players()[game.terms().creator])
+        }
+        Fact::Offered { seat, .. } | Fact::OfferWithdrawn { seat, .. } => game.players()[seat],
+        _ => None,
+    }
+}
+
 /// The least time left that gets a notice: less runs out before a player reads it.
 const LEFT_MIN: Duration = Duration::hours(1);
 

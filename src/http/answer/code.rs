@@ -97,8 +97,8 @@ codes! {
         "The opponent asks to take back a turn, and it is not the caller's turn that would be taken back. Accept or decline that \
          first. `game` shows the game as it is."
     OfferNotPossible "offer_not_possible" CONFLICT "This cannot be offered in this game"
-        "`detail` says why: there is no opponent, no turn to take back, no clock to pause, no agreed end in the rules, or \
-         the game is not over yet. `game` shows the game as it is."
+        "`detail` says why: there is no opponent, no turn to take back, no clock to pause, no agreed end in the rules, it was \
+         offered three times since the last ply, or the game is not over yet. `game` shows the game as it is."
     TooManyGames "too_many_games" CONFLICT "The player has too many games"
         "A player has at most 1,000 games that are not over: active ones, and open ones that the player created. End some \
          of them (resign, abort) before beginning another."

@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 93] = [
+pub const ORDER: [&str; 96] = [
     // players
     "create_player",
     "create_token",
@@ -24,6 +24,9 @@ pub const ORDER: [&str; 93] = [
     "create_block",
     "list_blocks",
     "delete_block",
+    "create_mute",
+    "list_mutes",
+    "delete_mute",
     "create_report",
     "export_me",
     "delete_me",

@@ -146,6 +146,8 @@ struct Loaded {
     running_games: u32,
     /// Whether a block keeps the player from what the command asks for.
     is_blocked: bool,
+    /// Of an offer to a person: how many such ones the player has made since the last ply.
+    offers_made: u32,
 }
 
 impl Loaded {
@@ -161,6 +163,7 @@ impl Loaded {
             running_games: self.running_games,
             is_opponent_erased: begins_rematch(action) && Seat::ALL.into_iter().any(is_erased),
             is_blocked: self.is_blocked,
+            offers_made: self.offers_made,
             ..Context::new(now, || GameId(Uuid::now_v7()))
         }
     }
@@ -206,11 +209,16 @@ async fn load(
         }
         _ => {}
     }
-    let is_blocked = match game.approached_by(command) {
-        Some(other) => blocks::is_between(&state.db, command.player, other).await?,
-        None => false,
-    };
-    Ok(Some(Loaded { found, plies, running_games, is_blocked }))
+    let (mut is_blocked, mut offers_made) = (false, 0);
+    if let Some(other) = game.approached_by(command) {
+        is_blocked = blocks::is_between(&state.db, command.player, other).await?;
+        if let Action::Offer { kind } = command.action
+            && let Some(seat) = Seat::ALL.into_iter().find(|seat| game.players()[*seat] == Some(command.player))
+        {
+            offers_made = games::count_offers(&state.db, game.id(), seat, kind).await?;
+        }
+    }
+    Ok(Some(Loaded { found, plies, running_games, is_blocked, offers_made }))
 }
 
 /// Whether an action may begin a rematch.

@@ -1,7 +1,7 @@
 //! New games: they are stored together with the answer. What a request chooses says `new_game`.
 
 use actix_web::{HttpRequest, HttpResponse, post, web::Data};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
 use super::{
@@ -14,11 +14,14 @@ use crate::{
         DbError,
         games::{self, Inserted, SeatedGame, computer_games},
         idempotency::Keyed,
-        players::blocks,
+        players::{
+            blocks,
+            invitation_counts::{self, INVITATIONS_MAX},
+        },
     },
     domain::{
-        Action, BySeat, Command, Event, Game, GameId, Level, Opponent, Player, PlayerKind, RUNNING_GAMES_MAX, Refusal,
-        Seat,
+        Action, BySeat, Command, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX,
+        Refusal, Seat,
     },
     http::{
         answer::{code::Code, faults::Faults, problem::Problem},
@@ -71,6 +74,7 @@ const APP_COMPUTER_GAMES_MAX: u32 = 1000;
         (status = 201, description = "The game", body = GameView,
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
+        (status = 403, description = "`forbidden`: the caller has invited the same player 20 times within 24 hours"),
         (status = 409, description = "`too_many_games`"),
     ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
@@ -108,6 +112,9 @@ pub async fn create_game(
     if let Some(name) = invited {
         limits::count_more(&request, MORE_CALLS_BY_NAME)?;
         terms.opponent = find_invited(&state, caller.player, &name).await?;
+    }
+    if let Opponent::Player { player } = terms.opponent {
+        count_invitation(&state, caller.player, player).await?;
     }
     let id = GameId(Uuid::now_v7()).in_slot(terms.slot(caller.player));
     let (game, created) = Game::create(id, terms, caller.player, state.open_for, now());
@@ -174,6 +181,20 @@ pub(super) async fn check_computer_games(state: &AppState, creator: &Player) -> 
         return Ok(());
     };
     Err(Problem::new(Code::TooManyGames, detail))
+}
+
+/// Counts an invitation, last of all: what is refused for another reason, such as a block, is neither counted nor answered so.
+async fn count_invitation(state: &AppState, creator: PlayerId, invited: PlayerId) -> Result<(), Problem> {
+    let now = now();
+    invitation_counts::count(&state.db, creator, invited, now).await?.map_err(|until| {
+        // Not as a limit of calls: a client that waits by itself would wait for a day.
+        let until = until.replace_nanosecond(0).unwrap_or(until) + Duration::SECOND;
+        let moment = until.format(&Rfc3339).unwrap_or_default();
+        let detail = format!(
+            "a player invites the same other one at most {INVITATIONS_MAX} times within 24 hours: again from {moment}"
+        );
+        Problem::new(Code::Forbidden, detail)
+    })
 }
 
 /// A new game with its creator, and the computer if it plays. The name of an invited player is left out: the answer may be

@@ -11,11 +11,11 @@ use uuid::Uuid;
 use super::contested::is_contested;
 use crate::{
     db::{games, players},
-    domain::{Clock, GameId, Level, Opponent, PlayerId, PlayerName, ReservedNames, Seat, Start, Terms, Visibility},
+    domain::{Clock, GameId, Level, Opponent, PlayerId, PlayerName, Seat, Start, Terms, Visibility},
     http::{
         answer::{faults::Faults, problem::Problem},
         request::{extract, names::parse_name_at},
-        state::{AppState, tokens::Caller},
+        state::{AppState, name_rules::NameRules, tokens::Caller},
         variants::{
             catalog::{STANDARD, chosen_options, chosen_variant},
             line,
@@ -341,9 +341,9 @@ impl CreateGame {
     }
 
     /// The name of the person at the second seat of a game against oneself. The rules are those of players' names.
-    pub(super) fn hotseat_name(&self, reserved: &ReservedNames) -> Result<Option<PlayerName>, Problem> {
+    pub(super) fn hotseat_name(&self, rules: &NameRules) -> Result<Option<PlayerName>, Problem> {
         let Some(OpponentChoice::Oneself { name: Some(name) }) = &self.opponent else { return Ok(None) };
-        parse_name_at("/opponent/name", name, reserved).map(Some)
+        parse_name_at("/opponent/name", name, rules).map(Some)
     }
 
     /// A game that few others look for is not listed, unless the creator says so; nor is one that names a person who is no player.

@@ -81,7 +81,7 @@ pub(super) struct ActView {
     #[schema(example = "warn")]
     act: String,
     at: Timestamp,
-    /// Null once the player is erased.
+    /// Null of what was done to no player, and once the player is erased.
     #[schema(required = true)]
     player_id: Option<Uuid>,
     /// The report that was closed.
@@ -113,10 +113,26 @@ struct Changed {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     suspended_until: Option<String>,
+    /// Whether the suspension ends games that have begun.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    ends_games: Option<bool>,
     /// The reason of the suspension.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     reason: Option<String>,
+    /// The operator whose key it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    operator: Option<String>,
+    /// How many times the list of refused names was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 1)]
+    revision: Option<i64>,
+    /// How many words it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0)]
+    entries: Option<u64>,
     /// What was found about a report.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

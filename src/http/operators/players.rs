@@ -131,6 +131,10 @@ pub struct ActOnPlayer {
     #[serde(default, deserialize_with = "some_text")]
     #[schema(nullable = false, format = DateTime, example = "2026-12-24T12:00:00Z")]
     until: Option<String>,
+    /// With `suspend` alone: whether games that have begun end, as with `ban`. Otherwise they are played on.
+    #[serde(default)]
+    #[schema(required = false)]
+    ends_games: bool,
     /// With `rename` alone: the new name.
     #[serde(default, deserialize_with = "some_text")]
     #[schema(nullable = false, min_length = 1, max_length = 32, example = "Player 17")]
@@ -154,6 +158,12 @@ impl ActOnPlayer {
         if self.until.is_some() && self.kind != ActWord::Suspend {
             return Err(Problem::invalid("/until", "only a suspension has an end"));
         }
+        if self.ends_games && self.kind != ActWord::Suspend {
+            return Err(Problem::invalid(
+                "/ends_games",
+                "only a suspension says what becomes of games: a ban ends them",
+            ));
+        }
         if self.name.is_some() && self.kind != ActWord::Rename {
             return Err(Problem::invalid("/name", "only `rename` gives a name"));
         }
@@ -174,7 +184,7 @@ impl ActOnPlayer {
                     let detail = "a suspension ends in the future, within ten years";
                     return Err(Problem::invalid_as("out_of_range", "/until", detail));
                 }
-                Deed::Suspend(until)
+                Deed::Suspend { until, ends_games: self.ends_games }
             }
         };
         Ok((deed, reason))

@@ -31,7 +31,7 @@ use crate::{
 
 /// List reports
 ///
-/// The last one first: those that are open, unless `status` or `player_id` says otherwise.
+/// Those that are open, the first one first, unless `status` or `player_id` says otherwise: then the last one first.
 #[utoipa::path(
     tag = "operators",
     operation_id = "list_reports",
@@ -55,9 +55,11 @@ pub async fn list_reports(
         (None, Some(ReportStatus::Closed)) => Which::Closed,
         (None, Some(ReportStatus::Open) | None) => Which::Open,
     };
-    let list = format!("operator reports {which:?}");
-    let before = place_after(&state.cursors, cursor.as_deref(), &list)?;
-    let mut found = reports::list(&state.db, which, before, limit + 1).await?;
+    // Of the order, too, so that no cursor of another one is taken.
+    let order = if which == Which::Open { "as they came" } else { "last first" };
+    let list = format!("operator reports {which:?} {order}");
+    let behind = place_after(&state.cursors, cursor.as_deref(), &list)?;
+    let mut found = reports::list(&state.db, which, behind, limit + 1).await?;
     let last = take_page(&mut found, limit);
     let next_cursor = last.map(|report| state.cursors.seal(&report.id.to_string(), &list));
     let mut response = HttpResponse::Ok();

@@ -4,6 +4,7 @@ pub(crate) mod blocks;
 pub(crate) mod friends;
 pub(crate) mod me;
 pub(crate) mod merge;
+pub(crate) mod mutes;
 pub(crate) mod people;
 pub(crate) mod profiles;
 pub(crate) mod recovery;

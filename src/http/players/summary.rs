@@ -67,10 +67,10 @@ pub struct SummaryView {
     /// Games of the caller that wait for an opponent.
     #[schema(minimum = 0)]
     open: i64,
-    /// Games to which the caller is invited; 1,000 stands for any larger number.
+    /// Games to which the caller is invited by players that it does not mute; 1,000 stands for any larger number.
     #[schema(minimum = 0, maximum = 1000)]
     invitations: i64,
-    /// Offers that wait for the caller's answer: in active games, and of a rematch in the last 50 finished ones of each seat.
+    /// Offers of players that it does not mute, which wait for the caller's answer: in active games, and of a rematch in the last 50 finished ones of each seat.
     #[schema(minimum = 0)]
     offers: i64,
     /// The ids of the games in which they wait, the newest 100.

@@ -163,7 +163,7 @@ impl Importing {
         {
             return Ok(replayed);
         }
-        let (kind, at, reserved) = (self.kind, now(), self.state.reserved_names.clone());
+        let (kind, at, reserved) = (self.kind, now(), self.state.reserved_names.reserved().clone());
         let games =
             spawn_blocking(move || ReadGames::of(kind, body, at, &reserved)).await.map_err(Problem::internal)??;
         if games.plies > PLIES_MAX {

@@ -26,7 +26,7 @@ use crate::{
         players::{
             self, Network, blocks,
             friends::{self, FriendStatus},
-            recovery, refresh_tokens, reports, suspensions,
+            mutes, recovery, refresh_tokens, reports, suspensions,
         },
         study::{analyses, notes},
         webhooks,
@@ -39,6 +39,7 @@ use crate::{
             blocks::BlockView,
             friends::FriendView,
             me::{MeView, WarningView},
+            mutes::MuteView,
             reports::ReportView,
         },
         request::{
@@ -63,12 +64,12 @@ const PAGE_GAMES_MAX: u32 = 20;
 /// Notes of a page: a MiB and a half at most.
 const PAGE_NOTES_MAX: u32 = 100;
 
-/// The maximum number of sign-ins, keys, invitations, blocks, friends and reports, of which the newest are shown.
+/// The maximum number of sign-ins, keys, invitations, blocks, mutes, friends and reports, of which the newest are shown.
 const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
+/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked and muted players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
 /// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
@@ -106,6 +107,7 @@ pub async fn export_me(
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
         blocks: blocks::list(&state.db, caller.player, None, LISTED_MAX).await?.iter().map(BlockView::of).collect(),
+        mutes: mutes::list(&state.db, caller.player, None, LISTED_MAX).await?.iter().map(MuteView::of).collect(),
         suspension: suspensions::find_active(&state.db, caller.player, now()).await?.as_ref().map(SuspensionView::from),
         warnings: WarningView::of_all(acts::list_warnings(&state.db, caller.player, LISTED_MAX).await?),
         reports: reports::list_of_reporter(&state.db, caller.player, LISTED_MAX)
@@ -244,6 +246,8 @@ struct Export {
     invitations: Vec<GameView>,
     /// The players that the player blocks, the last one first.
     blocks: Vec<BlockView>,
+    /// The players that the player mutes, the last one first.
+    mutes: Vec<MuteView>,
     /// The suspension or ban that counts now.
     #[schema(required = true)]
     suspension: Option<SuspensionView>,

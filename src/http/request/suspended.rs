@@ -29,6 +29,8 @@ const PERMITTED: &[(&str, &str)] = &[
     ("POST", "/v1/me/stream-tickets"),
     ("PUT", "/v1/me/blocks/{player_id}"),
     ("DELETE", "/v1/me/blocks/{player_id}"),
+    ("PUT", "/v1/me/mutes/{player_id}"),
+    ("DELETE", "/v1/me/mutes/{player_id}"),
     ("DELETE", "/v1/me/friends/{player_id}"),
     ("DELETE", "/v1/me/imports"),
     ("DELETE", "/v1/games/{id}"),

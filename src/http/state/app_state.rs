@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     heavy::Heavy,
+    name_rules::NameRules,
     networks::Networks,
     passwords::Passwords,
     readiness::Readiness,
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::{
     db::{Lookups, Reads, Writers, records::usage::ImportTotal},
-    domain::{PlayerKind, ReservedNames},
+    domain::PlayerKind,
     http::answer::cursor::Cursors,
     live::Hub,
     metrics::{Connections, Metrics},
@@ -71,8 +72,8 @@ pub(crate) struct AppState {
     /// How much of imports each player may have stored.
     pub(crate) import_quotas: ImportQuotas,
     pub(crate) uploads: Arc<Uploads>,
-    /// Names that no player may take.
-    pub(crate) reserved_names: Arc<ReservedNames>,
+    /// Names that no player may take: reserved ones, and those that the operators refuse.
+    pub(crate) reserved_names: Arc<NameRules>,
     /// Cancelled when the server begins to stop.
     pub(crate) draining: CancellationToken,
 }

@@ -13,9 +13,10 @@ use crate::{
         DbError,
         events::game_log::{self, LogRange, LogSlice},
         games::{self, SeatedGame},
+        players::mutes,
         webhooks::queue::{self, Batch, Counted, MessageContent, NewDelivery, Reminder, Subscriber},
     },
-    domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
+    domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices, unasked_from},
     repeats,
 };
 
@@ -134,10 +135,18 @@ async fn make_deliveries(
         until: u32::try_from(append.to_seq).unwrap_or(0),
     });
     let parts = game_log::read_all(&mut *connection, &wanted.collect::<Vec<_>>()).await?;
+    let mut unasked = vec![];
+    for ((_, seated), part) in known.iter().zip(&parts) {
+        let events = part.as_ref().map_err(Clone::clone)?.events.iter();
+        for from in events.filter_map(|event| unasked_from(&seated.game, event)) {
+            unasked.extend(of_game(seated).into_iter().flatten().filter(|to| *to != from).map(|to| (to, from)));
+        }
+    }
+    let muted = if unasked.is_empty() { vec![] } else { mutes::list_of_pairs(&mut *connection, &unasked).await? };
     let mut deliveries = vec![];
     for ((_, seated), part) in known.iter().zip(&parts) {
         let part = part.as_ref().map_err(Clone::clone)?;
-        deliveries.extend(of_append(seated, part, &subscribers, write)?);
+        deliveries.extend(of_append(seated, part, (&subscribers, &muted), write)?);
     }
     let present = games.values().flat_map(|seated| {
         let here = subscribers.iter().filter(|subscriber| of_game(seated).contains(&Some(subscriber.player)));
@@ -148,18 +157,21 @@ async fn make_deliveries(
     Ok(())
 }
 
-/// The deliveries of one append: its events, and the reminder of a deadline that it set.
+/// The deliveries of one append: its events, and the reminder of a deadline that it set. A player is not told of what a muted one does unasked.
 fn of_append(
     seated: &SeatedGame,
     part: &LogSlice,
-    subscribers: &[Subscriber],
+    (subscribers, muted): (&[Subscriber], &[(PlayerId, PlayerId)]),
     write: WriteMessage,
 ) -> Result<Vec<NewDelivery>, ConvertError> {
     let game = &seated.game;
     let mut deliveries = vec![];
     let mut previous = part.previous.clone();
     for event in &part.events {
-        for notice in notices(game, &part.previous, &part.events).into_iter().filter(|notice| notice.seq == event.seq) {
+        let from = unasked_from(game, event);
+        let is_heard = |notice: &Notice| from.is_none_or(|from| !muted.contains(&(notice.player, from)));
+        let of_event = |notice: &Notice| notice.seq == event.seq && is_heard(notice);
+        for notice in notices(game, &part.previous, &part.events).into_iter().filter(of_event) {
             let message = MessageContent { notice, at: event.at, happened: Some((event, &previous)), seated };
             deliveries.extend(for_subscribers(&message, None, subscribers, write)?);
         }

@@ -1,6 +1,7 @@
 //! Games over HTTP: their life, their moves, their lists, and waiting for a change.
 
 pub mod bounds;
+pub mod caps;
 pub mod clocks;
 pub mod computer_limits;
 pub mod computers;

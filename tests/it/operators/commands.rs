@@ -55,6 +55,10 @@ async fn players_and_reports_are_handled_from_the_command_line() {
     let report = app.post(&format!("/v1/players/{}/reports", bo.id), Some(&ana), &body).await.string("/id");
     let listed = done(&app, &["reports", "list"]);
     assert!(listed.contains(&report) && listed.contains("again and again"), "{listed}");
+    let later = app.post(&format!("/v1/players/{}/reports", ana.id), Some(&bo), &json!({"reason": "other"})).await;
+    let rest = done(&app, &["reports", "list", "--after", &report]);
+    assert!(rest.starts_with(&format!("report {}", later.string("/id"))) && rest.lines().count() == 1, "{rest}");
+    done(&app, &["reports", "close", &later.string("/id"), "rejected"]);
     done(&app, &["players", "warn", &bo.id, "Write less."]);
     done(&app, &["players", "rename", &bo.id, "Player 7", "spam"]);
     done(&app, &["players", "suspend", &bo.id, "7", "spam"]);
@@ -69,5 +73,5 @@ async fn players_and_reports_are_handled_from_the_command_line() {
     done(&app, &["players", "lift", &bo.id, "sorry"]);
     assert_eq!(run(&app, &["players", "lift", &bo.id, "sorry"]).0, Some(1));
     assert_eq!(run(&app, &["players", "warn", "0199aaaa-0000-7000-8000-000000000000", "x"]).0, Some(1));
-    assert_eq!(count_rows(&app, "operator_act where operator = '(command line)'").await, 6);
+    assert_eq!(count_rows(&app, "operator_act where operator = '(command line)'").await, 7);
 }

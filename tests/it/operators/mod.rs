@@ -4,6 +4,7 @@ pub mod access;
 pub mod acts;
 pub mod bans;
 pub mod commands;
+pub mod name_filter;
 pub mod suspensions;
 
 use mancala_server::{

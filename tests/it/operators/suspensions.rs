@@ -31,6 +31,8 @@ const PERMITTED: &[&str] = &[
     "create_stream_ticket",
     "create_block",
     "delete_block",
+    "create_mute",
+    "delete_mute",
     "delete_friend",
     "delete_imports",
     "delete_game",

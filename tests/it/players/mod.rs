@@ -9,6 +9,7 @@ pub mod friends;
 pub mod guests;
 pub mod last_seen;
 pub mod merge;
+pub mod mutes;
 pub mod names;
 pub mod networks;
 pub mod people;

@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{
-    answer::Answer,
-    app::TestApp,
-    calls::{Guest, send, signed},
-    database::count_rows,
+use crate::{
+    operators::{act, operator, suspend},
+    support::{
+        answer::Answer,
+        app::TestApp,
+        calls::{Guest, send, signed},
+        database::count_rows,
+    },
 };
 
 const PASSWORD: &str = "correct horse";
@@ -132,6 +135,18 @@ async fn players_with_a_block_do_not_find_each_other() {
     block(&app, &ana, &bo).await;
     assert_eq!((found(&app, "ann", &ana).await, found(&app, "ann", &bo).await), (vec![], vec![]));
     assert_eq!(found(&app, "ann", &eve).await, ["Anna", "Annbo"]);
+}
+
+#[actix_web::test]
+async fn a_banned_account_is_not_found_and_a_suspended_one_is() {
+    let app = TestApp::start().await;
+    let (kim, ana, eve) = (operator(&app, "kim").await, findable(&app, "Anna").await, app.guest("Eve").await);
+    suspend(&app, &kim, &ana, "suspend").await;
+    assert_eq!(found(&app, "ann", &eve).await, ["Anna"]);
+    suspend(&app, &kim, &ana, "ban").await;
+    assert_eq!(found(&app, "ann", &eve).await, [] as [&str; 0]);
+    act(&app, &kim, &ana.id, &json!({"type": "lift", "reason": "x"})).await;
+    assert_eq!(found(&app, "ann", &eve).await, ["Anna"]);
 }
 
 #[actix_web::test]

@@ -1,6 +1,6 @@
 //! Games in and out: export, import, the export of personal data, and the check of stored logs.
 
-mod archive;
+pub mod archive;
 mod archive_damage;
 mod archived_answers;
 mod archived_feed;

@@ -9,18 +9,20 @@ use futures_util::future::{join, join_all};
 use mancala_server::{
     db::{
         Writers,
+        games::{self, Appended},
         webhooks::{
             attempts::{Due, Full, Lane, behind},
             results::{AttemptOutcome, Attempted, NextStep, Run, record},
         },
     },
-    domain::PlayerId,
+    domain::{Action, Command, Context, GameId, OfferAnswer, OfferKind, PlayerId},
     jobs::{erasure, webhooks as job},
     webhook::{Reach, system_names},
 };
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions};
+use uuid::Uuid;
 
 use crate::support::{
     app::TestApp,
@@ -39,11 +41,20 @@ fn of_game(endpoint: &Endpoint, game: &str) -> Vec<u64> {
     endpoint.received().iter().filter(|one| one.body["data"]["game_id"] == *game).map(Received::seq).collect()
 }
 
-/// Draws offered and withdrawn.
+/// Draws offered and withdrawn, more of them than a player may offer between two plies.
 async fn offers(app: &TestApp, game: &str, guest: &Guest, count: usize) {
-    for _ in 0..count {
-        assert_eq!(app.offer(game, guest, "draw").await.status, 201);
-        assert_eq!(app.answer_offer(game, guest, "draw", "withdraw").await.status, 200);
+    let (id, player) = (GameId(game.parse().expect("an id")), PlayerId(guest.id.parse().expect("an id")));
+    let found = games::find_whole(&app.db, id).await.expect("a database");
+    let (mut present, kind) = (found.expect("a game").game, OfferKind::Draw);
+    let context = Context::new(now(), || GameId(Uuid::nil()));
+    for n in 0..2 * count {
+        let withdrawn = Action::Answer { kind, answer: OfferAnswer::Withdraw };
+        let action = if n % 2 == 0 { Action::Offer { kind } } else { withdrawn };
+        let decided = present.decide(&Command { player, if_version: None, action }, &context);
+        let events = decided.expect("it is allowed").events;
+        events.iter().for_each(|event| present.apply(event).expect("it follows"));
+        let stored = games::append(&app.writers, &present, &events).await;
+        assert!(matches!(stored, Ok(Appended::Stored)), "{stored:?}");
     }
 }
 

@@ -24,7 +24,12 @@ pub enum Deed {
     /// Gives the player another name.
     Rename(PlayerName),
     /// Suspends the player until a moment, in the place of another suspension or ban.
-    Suspend(OffsetDateTime),
+    Suspend {
+        /// The end.
+        until: OffsetDateTime,
+        /// Whether games that have begun end, as with a ban.
+        ends_games: bool,
+    },
     /// Suspends the player for good.
     Ban,
     /// Ends a suspension or a ban.
@@ -39,7 +44,7 @@ impl Deed {
         match self {
             Deed::Warn => "warn",
             Deed::Rename(_) => "rename",
-            Deed::Suspend(_) => "suspend",
+            Deed::Suspend { .. } => "suspend",
             Deed::Ban => "ban",
             Deed::Lift => "lift",
         }
@@ -75,11 +80,11 @@ pub struct Act {
     pub id: Uuid,
     /// The operator's name.
     pub operator: String,
-    /// What was done: a word of [`Deed::WORDS`], or [`CLOSE_REPORT`].
+    /// What was done: a word of [`Deed::WORDS`], [`CLOSE_REPORT`], or one of [`keys`](super::keys) and [`name_filter`](super::name_filter).
     pub act: String,
     /// When.
     pub at: OffsetDateTime,
-    /// To which player; `None` once it is erased, and then nothing else is left of it.
+    /// To which player; `None` of what is done to none, and once it is erased: then nothing else is left of it.
     pub player: Option<PlayerId>,
     /// The report that was closed.
     pub report: Option<Uuid>,
@@ -89,6 +94,23 @@ pub struct Act {
     pub before: Option<Value>,
     /// The same after the act.
     pub after: Option<Value>,
+}
+
+impl Act {
+    /// An act on the server itself, and on no player.
+    pub(super) fn of_server(operator: &str, act: &str, after: Value, now: OffsetDateTime) -> Self {
+        Self {
+            id: Uuid::now_v7(),
+            operator: operator.to_owned(),
+            act: act.to_owned(),
+            at: now,
+            player: None,
+            report: None,
+            reason: None,
+            before: None,
+            after: Some(after),
+        }
+    }
 }
 
 /// Whether an act is done.
@@ -128,9 +150,13 @@ pub async fn act(
             Ok(former) => (Some(json!({ "name": former })), Some(json!({ "name": name.as_str() })), None),
             Err(refused) => return Ok(refused),
         },
-        Deed::Suspend(_) | Deed::Ban => {
-            let until = if let Deed::Suspend(until) = deed { Some(*until) } else { None };
-            let stored = suspensions::store(&mut transaction, player, reason, now, until).await?;
+        Deed::Suspend { .. } | Deed::Ban => {
+            let (until, ends_games) = match deed {
+                Deed::Suspend { until, ends_games } => (Some(*until), *ends_games),
+                // A ban says it already.
+                _ => (None, false),
+            };
+            let stored = suspensions::store(&mut transaction, player, reason, now, until, ends_games).await?;
             (was.as_ref().map(described), Some(described(&stored)), Some(stored))
         }
         Deed::Lift => {
@@ -196,6 +222,7 @@ fn described(suspension: &Suspension) -> Value {
     let mut described = json!({ "is_banned": suspension.until.is_none(), "reason": suspension.reason.as_str() });
     if let Some(until) = suspension.until {
         described["suspended_until"] = json!(text(until));
+        described["ends_games"] = json!(suspension.ends_games);
     }
     described
 }
@@ -245,7 +272,7 @@ async fn rename(
     )
 }
 
-async fn insert(connection: &mut PgConnection, act: &Act) -> Result<(), DbError> {
+pub(super) async fn insert(connection: &mut PgConnection, act: &Act) -> Result<(), DbError> {
     sqlx::query!(
         r#"
         insert into operator_act (id, operator, act, at, player_id, report_id, reason, before, after)
@@ -320,7 +347,7 @@ pub async fn renamed_since(
     Ok(at.fetch_optional(pool).instrument(statement("select operator_act")).await?)
 }
 
-/// The last warnings of a player, the last one first.
+/// The last warnings of a player, and of the guests that it took along, the last one first.
 pub async fn list_warnings(
     pool: &PgPool,
     player: PlayerId,
@@ -329,7 +356,9 @@ pub async fn list_warnings(
     let rows = sqlx::query!(
         r#"
         select at, reason as "reason!" from operator_act
-        where player_id = $1 and act = 'warn' and reason is not null order by id desc limit $2
+        where player_id = any(array(select guest_id from merged_guest where player_id = $1) || $1::uuid)
+            and act = 'warn' and reason is not null
+        order by id desc limit $2
         "#,
         player.0,
         i64::from(limit),

@@ -1,10 +1,15 @@
 //! The keys of operators, as hashes.
 
-use sqlx::PgPool;
+use serde_json::json;
+use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use tracing::Instrument;
 
+use super::acts::{self, Act};
 use crate::connection::{DbError, statement};
+
+/// How the log names the command line, with which keys are made: no operator is called so.
+pub const COMMAND_LINE: &str = "(command line)";
 
 /// The SHA-256 of a key.
 pub type Hash = [u8; 32];
@@ -22,41 +27,64 @@ pub struct Operator {
     pub disabled_at: Option<OffsetDateTime>,
 }
 
-/// Stores a new operator; returns whether the name was free.
+/// Stores a new operator; returns whether the name was free. This and what follows goes to the log of acts, too.
 pub async fn insert(pool: &PgPool, name: &str, key: &Hash, now: OffsetDateTime) -> Result<bool, DbError> {
+    let mut transaction = pool.begin().await?;
     let stored = sqlx::query!(
         "insert into operator (name, key_hash, created_at, rotated_at) values ($1, $2, $3, $3) on conflict (name) do nothing",
         name,
         key,
         now,
     )
-    .execute(pool)
+    .execute(&mut *transaction)
     .instrument(statement("insert operator"))
     .await?;
-    Ok(stored.rows_affected() == 1)
+    let is_stored = note(&mut transaction, "create_operator", name, stored.rows_affected(), now).await?;
+    transaction.commit().await?;
+    Ok(is_stored)
 }
 
 /// Gives an operator another key, and enables it; returns whether there is such an operator.
 pub async fn rotate(pool: &PgPool, name: &str, key: &Hash, now: OffsetDateTime) -> Result<bool, DbError> {
+    let mut transaction = pool.begin().await?;
     let stored = sqlx::query!(
         "update operator set key_hash = $2, rotated_at = $3, disabled_at = null where name = $1",
         name,
         key,
         now
     )
-    .execute(pool)
+    .execute(&mut *transaction)
     .instrument(statement("update operator"))
     .await?;
-    Ok(stored.rows_affected() == 1)
+    let is_stored = note(&mut transaction, "rotate_operator", name, stored.rows_affected(), now).await?;
+    transaction.commit().await?;
+    Ok(is_stored)
 }
 
 /// Disables an operator's key; returns whether there is such an operator.
 pub async fn disable(pool: &PgPool, name: &str, now: OffsetDateTime) -> Result<bool, DbError> {
+    let mut transaction = pool.begin().await?;
     let stored = sqlx::query!("update operator set disabled_at = coalesce(disabled_at, $2) where name = $1", name, now)
-        .execute(pool)
+        .execute(&mut *transaction)
         .instrument(statement("update operator"))
         .await?;
-    Ok(stored.rows_affected() == 1)
+    let is_stored = note(&mut transaction, "disable_operator", name, stored.rows_affected(), now).await?;
+    transaction.commit().await?;
+    Ok(is_stored)
+}
+
+/// Adds to the log what has been done to an operator's key, if there is such an operator; returns whether there is.
+async fn note(
+    connection: &mut PgConnection,
+    act: &str,
+    name: &str,
+    changed: u64,
+    now: OffsetDateTime,
+) -> Result<bool, DbError> {
+    if changed == 1 {
+        acts::insert(connection, &Act::of_server(COMMAND_LINE, act, json!({ "operator": name }), now)).await?;
+    }
+    Ok(changed == 1)
 }
 
 /// The name of the operator whose key this is, unless it is disabled.

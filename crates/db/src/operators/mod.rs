@@ -2,5 +2,6 @@
 
 pub mod acts;
 pub mod keys;
+pub mod name_filter;
 
 pub use acts::{Act, Acted, Deed, Finding, list_acts};

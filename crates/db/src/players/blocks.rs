@@ -6,7 +6,11 @@ use time::{OffsetDateTime, macros::datetime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{friends, rows::PlayerRow};
+use super::{
+    friends,
+    persons::{self, Found},
+    rows::PlayerRow,
+};
 use crate::connection::{DbError, statement};
 
 /// How many players one player may block: more than anyone meets by name. Several new blocks at once may exceed it by a few.
@@ -48,43 +52,31 @@ pub async fn insert(
 ) -> Result<Blocking, DbError> {
     let mut transaction = pool.begin().await?;
     friends::lock(&mut transaction, blocker, blocked).await?;
-    // Both rows are locked, so that an erasure of either has happened by now, or finds the block.
-    let row = sqlx::query!(
+    match persons::lock(&mut transaction, blocker, blocked).await? {
+        [Found::Person, Found::Person] => {}
+        [Found::Person, Found::NoPerson] => return Ok(Blocking::NoPerson),
+        [Found::Person, Found::None] => return Ok(Blocking::NoPlayer),
+        _ => return Ok(Blocking::NoBlocker),
+    }
+    let stored = sqlx::query!(
         r#"
-        with people as (
-            select id, kind from player where id in ($1, $2) order by id for share
-        ), persons as (
-            select id from people
-            where kind in ('guest', 'account') and not exists (select from merged_guest where guest_id = people.id)
-        ), stored as (
-            insert into player_block as kept (blocker_id, blocked_id, blocked_at)
-            select $1, $2, $3
-            where (select count(*) from persons) = 2
-                and (exists (select from player_block where blocker_id = $1 and blocked_id = $2)
-                    or (select count(*) from (select from player_block where blocker_id = $1 limit $4) counted) < $4)
-            -- A row is returned also if another transaction has stored it a moment ago.
-            on conflict (blocker_id, blocked_id) do update set blocked_at = kept.blocked_at
-            returning blocked_at
-        )
-        select exists (select from persons where id = $1) as "blocker!", exists (select from people where id = $2) as "blocked!",
-            exists (select from persons where id = $2) as "is_person!", exists (select from stored) as "stored!"
+        insert into player_block as kept (blocker_id, blocked_id, blocked_at)
+        select $1, $2, $3
+        where exists (select from player_block where blocker_id = $1 and blocked_id = $2)
+            or (select count(*) from (select from player_block where blocker_id = $1 limit $4) counted) < $4
+        -- A row counts also if another transaction has stored it a moment ago.
+        on conflict (blocker_id, blocked_id) do update set blocked_at = kept.blocked_at
         "#,
         blocker.0,
         blocked.0,
         now,
         i64::from(BLOCKS_MAX),
     )
-    .fetch_one(&mut *transaction)
+    .execute(&mut *transaction)
     .instrument(statement("insert player_block"))
     .await?;
     transaction.commit().await?;
-    Ok(match row {
-        row if row.stored => Blocking::Stored,
-        row if !row.blocker => Blocking::NoBlocker,
-        row if !row.blocked => Blocking::NoPlayer,
-        row if !row.is_person => Blocking::NoPerson,
-        _ => Blocking::TooMany,
-    })
+    Ok(if stored.rows_affected() == 1 { Blocking::Stored } else { Blocking::TooMany })
 }
 
 /// Deletes a block, if there is one.

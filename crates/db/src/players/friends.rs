@@ -102,8 +102,8 @@ enum Change {
     Ask,
 }
 
-/// Asks a player to become friends, or accepts if that player has asked. Idempotent. A request to a player that blocks the asking one is stored as
-/// one that was declined.
+/// Asks a player to become friends, or accepts if that player has asked. Idempotent. A request to a player that blocks or mutes the asking one is stored
+/// as one that was declined.
 pub async fn ask(pool: &PgPool, player: PlayerId, other: PlayerId, now: OffsetDateTime) -> Result<Asking, DbError> {
     let mut transaction = pool.begin().await?;
     lock(&mut transaction, player, other).await?;
@@ -154,7 +154,8 @@ async fn ask_locked(
         select exists (select from merged_guest where guest_id = $1) as "is_merged!",
             exists (select from merged_guest where guest_id = $2) as "is_other_merged!",
             exists (select from player_block where blocker_id = $1 and blocked_id = $2) as "blocks!",
-            exists (select from player_block where blocker_id = $2 and blocked_id = $1) as "is_blocked!",
+            exists (select from player_block where blocker_id = $2 and blocked_id = $1)
+                or exists (select from player_mute where muter_id = $2 and muted_id = $1) as "is_kept_away!",
             (select count(*) from friendship where asker_id = $1 and accepted_at is null and not is_withdrawn) as "requests!",
             (select count(*) from (
                 select from friendship where asked_id = $2 and accepted_at is null and declined_at is null limit $3
@@ -195,7 +196,7 @@ async fn ask_locked(
             if known.requests >= i64::from(REQUESTS_MAX) {
                 return Ok(Asking::TooManyRequests);
             }
-            let is_kept_away = known.is_blocked || known.waiting >= i64::from(RECEIVED_MAX);
+            let is_kept_away = known.is_kept_away || known.waiting >= i64::from(RECEIVED_MAX);
             insert(connection, player, other, now, is_kept_away).await?;
             stored(FriendStatus::Asked, now)
         }

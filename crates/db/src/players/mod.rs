@@ -1,4 +1,4 @@
-//! Players, their accounts, sign-ins, blocks, friends, settings and reports, and counts of their games.
+//! Players, their accounts, sign-ins, blocks, mutes, friends, settings and reports, and counts of their games.
 
 mod accounts;
 pub mod blocks;
@@ -6,9 +6,13 @@ mod counts;
 mod erasure;
 pub mod friends;
 mod guests;
+pub mod invitation_counts;
+pub mod mutes;
 pub mod name_claims;
+pub mod name_filter;
 mod networks;
 pub mod people;
+mod persons;
 pub mod player_keys;
 pub mod recovery;
 pub mod refresh_tokens;

@@ -26,8 +26,8 @@ pub struct RecentOpponent {
     pub game: GameId,
 }
 
-/// Up to `limit` accounts that want to be found and whose names begin so, in the order of their names, for a player: without that player, and
-/// those with a block between.
+/// Up to `limit` accounts that want to be found and whose names begin so, in the order of their names, for a player: without that player,
+/// those with a block between, and banned ones.
 pub async fn find_by_prefix(
     pool: &PgPool,
     prefix: &PlayerName,
@@ -49,6 +49,7 @@ pub async fn find_by_prefix(
         where candidate.player_id <> $4
             and (select true from player_block where blocker_id = $4 and blocked_id = candidate.player_id) is null
             and (select true from player_block where blocker_id = candidate.player_id and blocked_id = $4) is null
+            and (select true from player_suspension where player_id = candidate.player_id and lifted_at is null and until is null) is null
         order by candidate.name_key collate "C" limit $5
         "#,
         first,

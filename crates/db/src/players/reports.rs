@@ -276,18 +276,18 @@ pub enum Which {
     About(PlayerId),
 }
 
-/// Up to `limit` reports, the last one first, before the one with this id.
-pub async fn list(pool: &PgPool, which: Which, before: Option<Uuid>, limit: u32) -> Result<Vec<Report>, DbError> {
-    let (before, limit) = (before.unwrap_or(Uuid::max()), i64::from(limit));
+/// Up to `limit` reports, behind the one with this id: open ones as they came, the first one first, and others the last one first.
+pub async fn list(pool: &PgPool, which: Which, behind: Option<Uuid>, limit: u32) -> Result<Vec<Report>, DbError> {
+    let (before, limit) = (behind.unwrap_or(Uuid::max()), i64::from(limit));
     let rows = match which {
         Which::Open => sqlx::query_as!(
             ReportRow,
             r#"
             select id, reporter_id, reported_id, reporter_name, reported_name, reason, note, game_id, game_version, created_at,
                 closed_at, finding, remark
-            from player_report where closed_at is null and id < $1 order by id desc limit $2
+            from player_report where closed_at is null and id > $1 order by id limit $2
             "#,
-            before,
+            behind.unwrap_or(Uuid::nil()),
             limit,
         )
         .fetch_all(pool)

@@ -8,7 +8,10 @@ use sqlx::{PgPool, postgres::types::PgInterval};
 use time::Duration;
 use tracing::Instrument;
 
-use super::suspensions::{self, Term};
+use super::{
+    name_filter::{self, StoredFilter},
+    suspensions::{self, Term},
+};
 use crate::connection::{Database, DbError, DedicatedConnection, sight::Sight, statement};
 
 /// How long a revocation is kept: longer than access tokens and streams live.
@@ -58,6 +61,11 @@ impl Reader {
     pub async fn read_suspensions(&mut self, within: Option<Duration>) -> Result<Vec<(PlayerId, Term)>, DbError> {
         let Some(within) = within else { return self.0.run(suspensions::in_force).await };
         self.0.run(async |connection| suspensions::changed(connection, interval(within)).await).await
+    }
+
+    /// The list of refused names, if it has been changed since a revision.
+    pub async fn read_name_filter(&mut self, revision: i64) -> Result<Option<StoredFilter>, DbError> {
+        self.0.run(async |connection| name_filter::find_changed(connection, revision).await).await
     }
 }
 

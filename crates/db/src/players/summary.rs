@@ -17,9 +17,9 @@ pub struct Summary {
     pub active: i64,
     /// The player's open games without an opponent.
     pub open: i64,
-    /// Open games to which the player is invited, counted up to a thousand.
+    /// Open games to which the player is invited by others than muted ones, of the newest thousand.
     pub invitations: i64,
-    /// Offers of opponents that await the player's answer, including a rematch of one of the last games.
+    /// Offers of opponents that are not muted and await the player's answer, including a rematch of one of the last games.
     pub offers: i64,
     /// The newest games with such offers.
     pub offered_in: Vec<Uuid>,
@@ -42,12 +42,13 @@ pub async fn find(pool: &PgPool, player: PlayerId) -> Result<Summary, DbError> {
         Summary,
         r#"
         with active as (
-            (select id, turn_seat = 0 or seat_0_player_id = seat_1_player_id as to_move, deadline, offers, 0 as seat
+            (select id, turn_seat = 0 or seat_0_player_id = seat_1_player_id as to_move, deadline, offers, 0 as seat,
+                seat_1_player_id as opponent
              from game
              where seat_0_player_id = $1 and game_status(started_at, finished_at, aborted_at) = 'active'
              order by id desc limit $2)
             union all
-            (select id, turn_seat = 1, deadline, offers, 1 from game
+            (select id, turn_seat = 1, deadline, offers, 1, seat_0_player_id from game
              where seat_1_player_id = $1 and seat_0_player_id is distinct from seat_1_player_id
                and game_status(started_at, finished_at, aborted_at) = 'active'
              order by id desc limit $2)
@@ -59,13 +60,14 @@ pub async fn find(pool: &PgPool, player: PlayerId) -> Result<Summary, DbError> {
              where seat_1_player_id = $1 and finished_at is not null and seat_0_player_id is distinct from seat_1_player_id
              order by finished_at desc, id desc limit $4)
         ), waiting as (
-            select id, offers, seat from active where offers is not null
+            select id, offers, seat, opponent from active where offers is not null
             union all
-            select finished.id, offers, seat from finished join player on player.id = opponent
+            select finished.id, offers, seat, opponent from finished join player on player.id = opponent
             where offers is not null and player.kind <> 'deleted'
         ), offered as (
             select waiting.id from waiting cross join lateral jsonb_array_elements(offers) as offer
             where (offer ->> 'seat')::integer <> waiting.seat
+                and (select true from player_mute where muter_id = $1 and muted_id = waiting.opponent) is null
         )
         select
             (select count(*) from active where to_move) as "to_move!",
@@ -81,9 +83,10 @@ pub async fn find(pool: &PgPool, player: PlayerId) -> Result<Summary, DbError> {
                  order by id desc limit $2)
             ) unjoined) as "open!",
             (select count(*) from (
-                select from game
+                select coalesce(seat_0_player_id, seat_1_player_id) as inviter from game
                 where invited_player_id = $1 and started_at is null and aborted_at is null order by id desc limit $3
-            ) invited) as "invitations!",
+            ) invited
+            where (select true from player_mute where muter_id = $1 and muted_id = inviter) is null) as "invitations!",
             (select count(*) from offered) as "offers!",
             array(select distinct id from offered order by id desc limit $5) as "offered_in!",
             (select min(deadline) from active where to_move) as next_deadline

@@ -17,6 +17,8 @@ pub struct Suspension {
     pub begun_at: OffsetDateTime,
     /// When it ends; `None`: a ban.
     pub until: Option<OffsetDateTime>,
+    /// Whether it ends the games that have begun. A ban always does.
+    pub ends_games: bool,
     /// Whether an operator has ended it.
     pub is_lifted: bool,
     /// When it was made or changed, by the database's clock.
@@ -69,7 +71,7 @@ pub(crate) async fn find_within(
 ) -> Result<Option<Suspension>, DbError> {
     let row = sqlx::query_as!(
         SuspensionRow,
-        "select player_id, reason, begun_at, until, lifted_at, changed_at from player_suspension where player_id = $1",
+        "select player_id, reason, begun_at, until, ends_games, lifted_at, changed_at from player_suspension where player_id = $1",
         player.0,
     )
     .fetch_optional(connection)
@@ -85,20 +87,23 @@ pub(crate) async fn store(
     reason: &Remark,
     begun_at: OffsetDateTime,
     until: Option<OffsetDateTime>,
+    ends_games: bool,
 ) -> Result<Suspension, DbError> {
     let row = sqlx::query_as!(
         SuspensionRow,
         r#"
-        insert into player_suspension (player_id, reason, begun_at, until, lifted_at, changed_at)
-        values ($1, $2, $3, $4, null, clock_timestamp())
+        insert into player_suspension (player_id, reason, begun_at, until, ends_games, lifted_at, changed_at)
+        values ($1, $2, $3, $4, $5, null, clock_timestamp())
         on conflict (player_id) do update
-        set reason = excluded.reason, begun_at = excluded.begun_at, until = excluded.until, lifted_at = null, changed_at = excluded.changed_at
-        returning player_id, reason, begun_at, until, lifted_at, changed_at
+        set reason = excluded.reason, begun_at = excluded.begun_at, until = excluded.until, ends_games = excluded.ends_games, lifted_at = null,
+            changed_at = excluded.changed_at
+        returning player_id, reason, begun_at, until, ends_games, lifted_at, changed_at
         "#,
         player.0,
         reason.as_str(),
         begun_at,
         until,
+        ends_games,
     )
     .fetch_one(connection)
     .instrument(statement("insert player_suspension"))
@@ -117,7 +122,7 @@ pub(crate) async fn lift(
         r#"
         update player_suspension set lifted_at = $2, changed_at = clock_timestamp()
         where player_id = $1 and lifted_at is null
-        returning player_id, reason, begun_at, until, lifted_at, changed_at
+        returning player_id, reason, begun_at, until, ends_games, lifted_at, changed_at
         "#,
         player.0,
         now,
@@ -129,7 +134,7 @@ pub(crate) async fn lift(
 }
 
 /// Up to `limit` players whose suspension in force was made or changed since a moment, by the database's clock, and who still have what it ends: open games and
-/// invitations, and with a ban, which is told with the player, active games as well.
+/// invitations, and if it says so, which is told with the player, active games as well.
 pub async fn list_unfinished(
     pool: &PgPool,
     since: OffsetDateTime,
@@ -137,7 +142,7 @@ pub async fn list_unfinished(
 ) -> Result<Vec<(PlayerId, bool)>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select player_id, until is null as "is_banned!" from player_suspension
+        select player_id, ends_games or until is null as "ends_games!" from player_suspension
         where changed_at >= $1 and lifted_at is null and (until is null or until > now()) and (
             exists (
                 select from game where seat_0_player_id = player_id
@@ -147,7 +152,7 @@ pub async fn list_unfinished(
                     and game_status(started_at, finished_at, aborted_at) = 'open'
             ) or exists (
                 select from game where invited_player_id = player_id and started_at is null and aborted_at is null
-            ) or until is null and (
+            ) or (ends_games or until is null) and (
                 exists (
                     select from game where seat_0_player_id = player_id
                         and game_status(started_at, finished_at, aborted_at) = 'active'
@@ -165,7 +170,7 @@ pub async fn list_unfinished(
     .fetch_all(pool)
     .instrument(statement("select suspended players"))
     .await?;
-    Ok(rows.into_iter().map(|row| (PlayerId(row.player_id), row.is_banned)).collect())
+    Ok(rows.into_iter().map(|row| (PlayerId(row.player_id), row.ends_games)).collect())
 }
 
 /// The suspensions in force, by the database's clock.
@@ -211,6 +216,7 @@ struct SuspensionRow {
     reason: String,
     begun_at: OffsetDateTime,
     until: Option<OffsetDateTime>,
+    ends_games: bool,
     lifted_at: Option<OffsetDateTime>,
     changed_at: OffsetDateTime,
 }
@@ -221,6 +227,7 @@ impl SuspensionRow {
             reason: Remark::from_stored(self.reason),
             begun_at: self.begun_at,
             until: self.until,
+            ends_games: self.ends_games,
             is_lifted: self.lifted_at.is_some(),
             changed_at: self.changed_at,
         };

@@ -4,6 +4,10 @@ use time::OffsetDateTime;
 
 use crate::{GameId, Ply};
 
+/// How many offers of a kind a player makes between two plies: one, one more after a change of mind, and one by mistake. Of rematches, in a
+/// whole game, because they come after its last ply.
+pub const OFFERS_MAX: u32 = 3;
+
 /// What a decision depends on beside the game and the command. What an action does not depend on may be left as
 /// [`Context::new`] has it.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +26,8 @@ pub struct Context<'a> {
     pub is_opponent_erased: bool,
     /// Whether there is a block between the player and the one that [`Game::approached_by`](crate::Game::approached_by) names.
     pub is_blocked: bool,
+    /// Of an offer: how many of its kind the player has made since the last ply, pending or not.
+    pub offers_made: u32,
 }
 
 impl Context<'_> {
@@ -35,6 +41,7 @@ impl Context<'_> {
             running_games: 0,
             is_opponent_erased: false,
             is_blocked: false,
+            offers_made: 0,
         }
     }
 }

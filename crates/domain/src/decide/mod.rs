@@ -17,7 +17,7 @@ mod permitted;
 mod refusal;
 
 pub use command::{Action, Command};
-pub use context::Context;
+pub use context::{Context, OFFERS_MAX};
 pub use decision::Decision;
 pub use permitted::Permitted;
 pub use refusal::{NothingToOffer, Refusal};

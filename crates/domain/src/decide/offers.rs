@@ -2,7 +2,7 @@
 
 use mancala_rules::{AnyPosition, Move};
 
-use super::{Command, Context, NothingToOffer, Refusal, facts::Facts};
+use super::{Command, Context, NothingToOffer, OFFERS_MAX, Refusal, facts::Facts};
 use crate::{
     Clock, Fact, Game, GameResult, Moved, Offer, OfferAnswer, OfferKind, Opponent, PLIES_MAX, PlayerId, Ply, PlyAction,
     RUNNING_GAMES_MAX, Reason, Seat, Status,
@@ -39,6 +39,9 @@ impl Game {
             None if context.is_blocked => Err(NothingToOffer::NotTaken.into()),
             None => {
                 let to_ply = self.check_offer(kind, seat, context)?;
+                if context.offers_made >= OFFERS_MAX {
+                    return Err(NothingToOffer::Often.into());
+                }
                 if self.is_practice() {
                     // The computer agrees at once.
                     return self.agree(&Offer { kind, seat, at: context.now, to_ply }, seat.other(), context);

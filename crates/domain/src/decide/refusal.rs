@@ -3,6 +3,7 @@
 use mancala_rules::{AnyPosition, IllegalMove, ParseMoveError};
 use thiserror::Error;
 
+use super::OFFERS_MAX;
 use crate::RUNNING_GAMES_MAX;
 
 /// Why a command is refused. The game stays as it is.
@@ -113,6 +114,9 @@ pub enum NothingToOffer {
     /// The game's log has its greatest length.
     #[error("too much was offered in this game already")]
     LogFull,
+    /// The player has offered it too often since the last ply.
+    #[error("the caller has offered this {OFFERS_MAX} times since the last ply")]
+    Often,
     /// The game is not finished yet.
     #[error("a rematch is offered when the game is finished")]
     NotOver,

@@ -1,0 +1,80 @@
+//! How often a player has invited another one of late. Knows no game.
+
+use mancala_domain::PlayerId;
+use sqlx::PgPool;
+use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
+
+use crate::connection::{DbError, statement};
+
+/// How many times a player may invite the same other one within [`WINDOW`]: more than two people play in a day, and few enough to be borne.
+pub const INVITATIONS_MAX: u32 = 20;
+
+/// The time within which invitations count.
+pub const WINDOW: Duration = Duration::days(1);
+
+/// Counts an invitation that is about to be stored. If there are too many, it is not counted, and the answer says when there is room. Also one
+/// counts that is declined, withdrawn or not stored in the end. The row of the two is locked, so of several at once each counts the ones before it,
+/// and so are the players, so that an erasure of either has happened by now, or deletes the row. Nothing is counted of an erased player.
+pub async fn count(
+    pool: &PgPool,
+    inviter: PlayerId,
+    invited: PlayerId,
+    now: OffsetDateTime,
+) -> Result<Result<(), OffsetDateTime>, DbError> {
+    let counted = sqlx::query!(
+        r#"
+        insert into invitation_count as kept (inviter_id, invited_id, made_at, last_at)
+        select $1, $2, array[$3::timestamptz], $3
+        where (
+            select count(*) from (
+                select from player where id in ($1, $2) and kind in ('guest', 'account') order by id for share
+            ) people
+        ) = 2
+        on conflict (inviter_id, invited_id) do update
+        set made_at = array(select at from unnest(kept.made_at) as at where at > $4) || excluded.made_at, last_at = excluded.last_at
+        where (select count(*) from unnest(kept.made_at) as at where at > $4) < $5
+        "#,
+        inviter.0,
+        invited.0,
+        now,
+        now - WINDOW,
+        i64::from(INVITATIONS_MAX),
+    )
+    .execute(pool)
+    .instrument(statement("insert invitation_count"))
+    .await?;
+    if counted.rows_affected() == 1 {
+        return Ok(Ok(()));
+    }
+    let first = sqlx::query_scalar!(
+        r#"
+        select min(at) from invitation_count, unnest(made_at) as at
+        where inviter_id = $1 and invited_id = $2 and at > $3
+        "#,
+        inviter.0,
+        invited.0,
+        now - WINDOW,
+    )
+    .fetch_one(pool)
+    .instrument(statement("select invitation_count"))
+    .await?;
+    Ok(first.map_or(Ok(()), |first| Err(first + WINDOW)))
+}
+
+/// Deletes up to `limit` rows of pairs whose last invitation no longer counts; returns how many.
+pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
+    let deleted = sqlx::query!(
+        r#"
+        delete from invitation_count where (inviter_id, invited_id) in (
+            select inviter_id, invited_id from invitation_count where last_at <= $1 order by last_at limit $2 for update skip locked
+        )
+        "#,
+        now - WINDOW,
+        i64::from(limit),
+    )
+    .execute(pool)
+    .instrument(statement("delete invitation_count"))
+    .await?;
+    Ok(deleted.rows_affected())
+}
