@@ -24,6 +24,7 @@ use super::{
     players::{blocks, friends, me, merge, people, profiles, recovery, reports, sign_ins, stats, summary, tokens},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{accept::prefers_page, conditional::IfNoneMatch, extract},
+    sign_in::{begin, complete, identities},
     study::{
         analyses, explorer, hints, notes,
         pictures::{boards, graphs},
@@ -91,6 +92,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
                 .configure(social)
+                .configure(sign_in)
                 .configure(pictures)
                 .configure(webhooks)
                 .configure(operators)
@@ -118,6 +120,16 @@ fn social(routes: &mut Routes<'_>) {
         .service(friends::list_friends)
         .service(people::list_players)
         .service(people::list_opponents);
+}
+
+fn sign_in(routes: &mut Routes<'_>) {
+    routes
+        .service(begin::list_issuers)
+        .service(begin::begin_sign_in)
+        .service(complete::complete_sign_in)
+        .service(identities::list_identities)
+        .service(identities::link_identity)
+        .service(identities::delete_identity);
 }
 
 fn pictures(routes: &mut Routes<'_>) {

@@ -56,6 +56,7 @@ use crate::{
     file_plan::FilePlan,
     live::{self, Hub},
     metrics::{Connections, Metrics, Reader, Waiters},
+    openid::Issuers,
     outage::Outage,
     repeats,
     webhook::Reach,
@@ -100,6 +101,8 @@ pub struct Service {
     pub open_for: time::Duration,
     /// How many games against the computer all guests of one network may have at once, if rate limits are on.
     pub network_games_max: u32,
+    /// The issuers by which people sign in.
+    pub issuers: Arc<Issuers>,
     /// The addresses at which players may register webhooks.
     pub webhook_reach: Reach,
     /// How much of imports each player may have stored.
@@ -285,6 +288,7 @@ struct Shared {
     tokens: Arc<Tokens>,
     passwords: Arc<Passwords>,
     sign_ins: Option<Arc<SignIns>>,
+    issuers: Arc<Issuers>,
     recent: Arc<RecentGames>,
     heavy: Arc<Heavy>,
     hub: Arc<Hub>,
@@ -332,6 +336,7 @@ impl Shared {
             tokens: Arc::new(service.tokens),
             passwords: Arc::new(Passwords::start()?),
             sign_ins: (service.rate_limits != RateLimits::Off).then(|| Arc::new(SignIns::new())),
+            issuers: service.issuers,
             recent: Arc::new(RecentGames::new()),
             hub: service.hub,
             readings: Arc::default(),
@@ -362,6 +367,7 @@ impl Shared {
             tokens: self.tokens.clone(),
             passwords: self.passwords.clone(),
             sign_ins: self.sign_ins.clone(),
+            issuers: self.issuers.clone(),
             lookups: Lookups::start(self.database.clone()),
             recent: self.recent.clone(),
             heavy: self.heavy.clone(),

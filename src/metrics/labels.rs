@@ -63,6 +63,8 @@ pub enum Grant {
     Recovery,
     /// By an app, for one of its players.
     App,
+    /// An identity of an issuer.
+    Identity,
 }
 
 /// A kind of token that a client presents.

@@ -7,11 +7,13 @@
 mod address;
 mod endpoint;
 mod exchange;
+mod fetch;
 mod pool;
 mod sender;
 mod wire;
 
 pub use endpoint::{Endpoint, EndpointError, PORTS_MAX, Ports, Reach};
 pub use exchange::EndpointResponse;
+pub use fetch::{Fetch, Fetched};
 pub use pool::Ages;
 pub use sender::{Attempt, ConnectionsUsed, Names, SendError, Sender, system_names};

@@ -192,6 +192,14 @@ impl Sender {
         self.pool.count_open()
     }
 
+    pub(super) const fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    pub(super) const fn tls(&self) -> &TlsConnector {
+        &self.tls
+    }
+
     async fn attempt(&self, url: &Url, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
         let origin = Origin {
             is_encrypted: url.scheme() == "https",
@@ -292,7 +300,7 @@ impl Sender {
 
     /// The addresses of a host, all of which must be allowed: a name with a private address is suspicious. Otherwise its kept
     /// connections are closed too.
-    async fn checked(&self, url: &Url, origin: &Origin) -> Result<Vec<IpAddr>, SendError> {
+    pub(super) async fn checked(&self, url: &Url, origin: &Origin) -> Result<Vec<IpAddr>, SendError> {
         let addresses = match url.host() {
             Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],
             Some(Host::Ipv6(address)) => vec![IpAddr::V6(address)],
@@ -307,7 +315,7 @@ impl Sender {
     }
 
     /// Connects to one of the checked addresses, so that a changed DNS answer (DNS rebinding) has no effect.
-    async fn connect(&self, addresses: &[IpAddr], port: u16) -> Result<(Wire, IpAddr), SendError> {
+    pub(super) async fn connect(&self, addresses: &[IpAddr], port: u16) -> Result<(Wire, IpAddr), SendError> {
         let mut failure = SendError::NameNotFound;
         for &address in addresses.iter().take(ADDRESSES_MAX) {
             let open = self.pool.open(self.open_max);

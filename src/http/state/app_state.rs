@@ -25,6 +25,7 @@ use crate::{
     http::answer::cursor::Cursors,
     live::Hub,
     metrics::{Connections, Metrics},
+    openid::Issuers,
     outage::Outage,
     rules::AnyPosition,
     webhook::Reach,
@@ -42,6 +43,8 @@ pub(crate) struct AppState {
     pub(crate) passwords: Arc<Passwords>,
     /// The limits of sign-ins by account; `None` without rate limits.
     pub(crate) sign_ins: Option<Arc<SignIns>>,
+    /// The issuers by which people sign in.
+    pub(crate) issuers: Arc<Issuers>,
     /// Asks the database whether cached games are still current.
     pub(crate) lookups: Lookups,
     pub(crate) recent: Arc<RecentGames>,

@@ -11,6 +11,7 @@ pub mod database;
 pub mod detour;
 pub mod endpoint;
 pub mod games;
+pub mod issuer;
 pub mod job;
 pub mod listener;
 pub mod programs;

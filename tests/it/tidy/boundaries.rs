@@ -22,7 +22,7 @@ const PURE: [&str; 4] = ["rules", "engine", "picture", "domain"];
 const UNSAFE: &str = "embedded-postgres";
 
 /// For each module of the server, which of the others it may use.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("access_log", &["config", "metrics"]),
     ("build_info", &[]),
     ("clock", &[]),
@@ -32,6 +32,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("metrics", &["build_info"]),
     ("webhook", &[]),
     ("embedded", &[]),
+    ("openid", &["webhook"]),
     ("priority", &[]),
     ("repeats", &[]),
     ("telemetry", &["config"]),
@@ -53,6 +54,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "hints",
             "live",
             "metrics",
+            "openid",
             "outage",
             "picture",
             "priority",

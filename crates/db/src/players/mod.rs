@@ -6,6 +6,7 @@ mod counts;
 mod erasure;
 pub mod friends;
 mod guests;
+pub mod identities;
 pub mod name_claims;
 mod networks;
 pub mod people;
