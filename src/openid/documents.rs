@@ -9,7 +9,7 @@ use std::{
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
-use super::issuer::Failure;
+use super::failure::Failure;
 
 /// How long a document is kept.
 const KEPT_FOR: Duration = Duration::from_hours(1);

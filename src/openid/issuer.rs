@@ -8,13 +8,13 @@ use base64::{
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
-use thiserror::Error;
 use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 use url::{Url, form_urlencoded::Serializer};
 
 use super::{
     documents::{Discovery, Kept},
+    failure::Failure,
     id_token::{self, Expected, Refused},
     keys::Keys,
     settings::IssuerSettings,
@@ -56,17 +56,6 @@ pub struct Request<'a> {
 pub struct Subject {
     pub issuer: String,
     pub hash: [u8; 32],
-}
-
-/// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Failure {
-    /// The issuer does not answer, or answers what no issuer should. The words are for the operator.
-    #[error("{0}")]
-    Unavailable(String),
-    /// The code or the token is wrong, in these words.
-    #[error("{0}")]
-    Refused(&'static str),
 }
 
 #[derive(Deserialize)]

@@ -5,10 +5,12 @@
 
 mod client_secret;
 mod documents;
+mod failure;
 mod id_token;
 mod issuer;
 mod keys;
 mod settings;
 
-pub use issuer::{Failure, Issuer, Issuers, Request, Subject};
+pub use failure::Failure;
+pub use issuer::{Issuer, Issuers, Request, Subject};
 pub use settings::{IssuerSettings, SettingsError, parse};

@@ -109,9 +109,6 @@ const BUCKETS_MAX: usize = 65_536;
 /// cheap. Documents are limited, because they are long and are compressed each time.
 pub const UNLIMITED: [&str; 3] = ["/livez", "/readyz", "/problems/"];
 
-/// The beginning of the paths of sign-ins by issuers.
-const SIGN_IN: &str = "/v1/sign-in/";
-
 /// The cost of a request, unless its handler counts more ([`count_more`]).
 const ONE: NonZeroU32 = NonZeroU32::MIN;
 
@@ -338,7 +335,7 @@ impl Limits {
             "/v1/players" if request.method() == Method::POST => Some(&self.new_players),
             "/v1/tokens" if request.method() == Method::POST => Some(&self.tokens),
             // Each asks an issuer elsewhere.
-            _ if path.starts_with(SIGN_IN) && request.method() == Method::POST => Some(&self.tokens),
+            _ if path.starts_with("/v1/sign-in/") && request.method() == Method::POST => Some(&self.tokens),
             // Setting a password costs as much as signing in, and any guest may do it.
             "/v1/me" if request.method() == Method::PATCH => Some(&self.tokens),
             _ => None,
