@@ -96,6 +96,9 @@ fn every_operation_is_named_described_and_complete() {
                     "write",
                     "seek",
                     "merge",
+                    "begin",
+                    "complete",
+                    "link",
                 ]
                 .contains(&verb)
             }),
