@@ -3,7 +3,7 @@
 create table player_identity (
     -- The issuer's URL, and not the operator's id for it, which may come to mean another one.
     issuer text collate "C" not null,
-    -- SHA-256 of the issuer's id of the person. It is compared and nothing else, so the id itself is not kept.
+    -- SHA-256 of the issuer and of its id of the person: a pseudonym. It is compared and nothing else, so the id itself is not kept.
     subject_hash bytea not null,
     player_id uuid not null,
     created_at timestamptz not null,
@@ -23,6 +23,20 @@ end
 $$;
 create trigger player_identity_erased after update of kind on player
     for each row when (new.kind = 'deleted' and old.kind <> 'deleted') execute function erase_identities();
+
+-- A merge hands the guest's identities to the account, whatever release merges. Of two of one issuer the account's stays: the guest is closed, so
+-- that what is left of it must lead to no player.
+create function hand_over_identities() returns trigger language plpgsql as $$
+begin
+    update player_identity set player_id = new.player_id where player_id = new.guest_id and not exists (
+        select from player_identity own where own.player_id = new.player_id and own.issuer = player_identity.issuer
+    );
+    delete from player_identity where player_id = new.guest_id;
+    return null;
+end
+$$;
+create trigger merged_guest_hands_over_identities after insert on merged_guest
+    for each row execute function hand_over_identities();
 
 -- The sessions of sign-in that were used, so that none is used twice. The session itself is sealed and in the client's hands: a client that begins any
 -- number of them stores nothing here.

@@ -28,7 +28,10 @@ pub mod live;
 /// Sends webhooks to public addresses that players name. Knows none of the other modules.
 pub mod webhook;
 
-/// Sign-in by issuers of OpenID Connect. Knows `webhook`, which carries its requests.
+/// Tokens that others have signed, and their keys. Knows `webhook`, which carries its requests.
+pub mod jose;
+
+/// Sign-in by issuers of OpenID Connect. Knows `jose`, and `webhook`, which carries its requests.
 pub mod openid;
 
 /// Hints: what each move of a position is worth, from the engine.

@@ -11,4 +11,13 @@ pub enum Failure {
     /// The code or the token is wrong, in these words.
     #[error("{0}")]
     Refused(&'static str),
+    /// The issuer refuses the code for an unusual reason: its word, for the operator.
+    #[error("it refuses a code: {0}")]
+    CodeRefused(String),
+}
+
+impl Failure {
+    pub(super) fn unavailable(cause: impl Into<String>) -> Self {
+        Self::Unavailable(cause.into())
+    }
 }

@@ -3,11 +3,13 @@
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use super::keys::{Algorithm, Keys};
+use crate::jose::{Algorithm, JwsError, KeySet, Signed};
+
+/// The accepted algorithms: those of known issuers. `none`, and those with a shared secret, are not among them: a public key is no secret.
+const ACCEPTED: [Algorithm; 2] = [Algorithm::Rs256, Algorithm::Es256];
 
 /// The longest token that is read.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
@@ -32,24 +34,6 @@ pub(super) struct Expected<'a> {
     pub now: OffsetDateTime,
 }
 
-/// Why a token is not believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
-    /// No known key has its name: the issuer may have new keys.
-    UnknownKey,
-    /// It is wrong, in these words.
-    Wrong(&'static str),
-}
-
-#[derive(Deserialize)]
-struct Header<'a> {
-    alg: Algorithm,
-    kid: Option<String>,
-    /// Extensions that every reader must know (RFC 7515, section 4.1.11). This one knows none.
-    #[serde(borrow)]
-    crit: Option<&'a RawValue>,
-}
-
 #[derive(Deserialize)]
 struct Claims {
     iss: String,
@@ -70,30 +54,24 @@ enum Audience {
     Many(Vec<String>),
 }
 
+/// Reads a token. Nothing of it counts yet.
+pub(super) fn read(token: &str) -> Result<Signed<'_>, &'static str> {
+    Signed::read(token, TOKEN_BYTES_MAX, &ACCEPTED).map_err(|error| match error {
+        JwsError::Algorithm => "the ID token's algorithm is not accepted",
+        JwsError::TooLong | JwsError::NoJws | JwsError::Critical => "the ID token is malformed",
+    })
+}
+
 /// The subject of a token: the issuer's own, lasting id of a person.
-pub(super) fn verify(token: &str, keys: &Keys, expected: Expected<'_>) -> Result<String, Refused> {
-    let malformed = Refused::Wrong("the ID token is malformed");
-    if token.len() > TOKEN_BYTES_MAX {
-        return Err(malformed);
+pub(super) fn verify(token: &Signed<'_>, keys: &KeySet, expected: Expected<'_>) -> Result<String, &'static str> {
+    if !token.is_of(keys) {
+        return Err("no key of the issuer has signed the ID token");
     }
-    let (message, signature) = token.rsplit_once('.').ok_or(malformed)?;
-    let (header, claims) = message.split_once('.').ok_or(malformed)?;
-    let [header, claims, signature] =
-        [header, claims, signature].map(|part| BASE64_URL_SAFE_NO_PAD.decode(part).map_err(|_| malformed));
-    let (header, claims, signature) = (header?, claims?, signature?);
-    // An algorithm that is not accepted is no word that the header may have.
-    let header: Header<'_> =
-        serde_json::from_slice(&header).map_err(|_| Refused::Wrong("the ID token's algorithm is not accepted"))?;
-    if header.crit.is_some() {
-        return Err(malformed);
+    if !token.is_by(keys) {
+        return Err("the ID token's signature is wrong");
     }
-    match keys.verify(header.alg, header.kid.as_deref(), message.as_bytes(), &signature) {
-        None => return Err(Refused::UnknownKey),
-        Some(false) => return Err(Refused::Wrong("the ID token's signature is wrong")),
-        Some(true) => {}
-    }
-    let claims: Claims = serde_json::from_slice(&claims).map_err(|_| malformed)?;
-    claims.check(expected).map_err(Refused::Wrong)?;
+    let claims: Claims = token.claims().map_err(|_| "the ID token is malformed")?;
+    claims.check(expected)?;
     Ok(claims.sub)
 }
 

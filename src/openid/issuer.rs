@@ -1,44 +1,72 @@
 //! An issuer: where it lets people sign in, and who someone is that comes back with a code.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use base64::{
     Engine,
     prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD},
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
-use tokio::sync::Semaphore;
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::timeout,
+};
 use url::{Url, form_urlencoded::Serializer};
 
 use super::{
     documents::{Discovery, Kept},
     failure::Failure,
-    id_token::{self, Expected, Refused},
-    keys::Keys,
+    id_token::{self, Expected},
     settings::IssuerSettings,
 };
-use crate::webhook::{Fetch, Fetched, Sender};
+use crate::{
+    jose::{KeySet, KeySets},
+    webhook::{Fetch, Reach, Sender},
+};
 
-/// How many requests of one issuer are under way at once in a process. Further ones are refused: one that is slow holds up no more than these.
+/// How many codes of one issuer are exchanged at once in a process. Further ones are refused: one that is slow holds up no more than these.
 const AT_ONCE_MAX: usize = 16;
+
+/// The same of all issuers: so many connections the plan of files leaves them.
+const AT_ONCE_IN_ALL_MAX: usize = 24;
+
+/// The timeout of each of both parts of an exchange: the documents, and the code.
+const PART_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Errors of the token endpoint (RFC 6749, section 5.2) that are the operator's to mend. Others are about the code.
+const OPERATORS_ERRORS: [&str; 4] =
+    ["invalid_client", "unauthorized_client", "unsupported_grant_type", "redirect_uri_mismatch"];
 
 /// The longest word of an issuer's error that the log repeats.
 const ERROR_WORD_MAX: usize = 40;
 
 /// The issuers that the operator has configured.
 #[derive(Debug, Default)]
-pub struct Issuers(Vec<Issuer>);
+pub struct Issuers {
+    all: Vec<Issuer>,
+    urls: Vec<String>,
+}
 
 /// An issuer, with what it has published.
 #[derive(Debug)]
 pub struct Issuer {
     settings: IssuerSettings,
     sender: Sender,
-    discovery: Kept<Discovery>,
-    keys: Kept<Keys>,
+    discovery: Kept,
+    keys: Arc<KeySets>,
     at_once: Semaphore,
+    in_all: Arc<Semaphore>,
+}
+
+/// An exchange that is prepared: the documents are there, and so is the room.
+#[derive(Debug)]
+pub struct Exchange<'a> {
+    issuer: &'a Issuer,
+    discovery: Arc<Discovery>,
+    keys: Arc<KeySet>,
+    _room: [SemaphorePermit<'a>; 2],
 }
 
 /// A sign-in that an issuer is asked for.
@@ -55,6 +83,7 @@ pub struct Request<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     pub issuer: String,
+    /// SHA-256 of the issuer and of its id.
     pub hash: [u8; 32],
 }
 
@@ -70,41 +99,54 @@ struct TokenError {
 }
 
 impl Issuers {
+    /// The issuers are asked by `sender`; one in a private network by the same with that reach.
     pub fn new(settings: Vec<IssuerSettings>, sender: &Sender) -> Self {
-        Self(settings.into_iter().map(|settings| Issuer::new(settings, sender.clone())).collect())
+        let in_all = Arc::new(Semaphore::new(AT_ONCE_IN_ALL_MAX));
+        let urls = settings.iter().map(|settings| settings.issuer.clone()).collect();
+        let all = settings.into_iter().map(|settings| {
+            let sender = if settings.is_private { sender.clone().with_reach(Reach::Anywhere) } else { sender.clone() };
+            Issuer {
+                settings,
+                discovery: Kept::default(),
+                keys: Arc::new(KeySets::new(sender.clone())),
+                sender,
+                at_once: Semaphore::new(AT_ONCE_MAX),
+                in_all: in_all.clone(),
+            }
+        });
+        Self { all: all.collect(), urls }
     }
 
     /// In the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = &Issuer> {
-        self.0.iter()
+        self.all.iter()
     }
 
     pub fn find(&self, id: &str) -> Option<&Issuer> {
-        self.0.iter().find(|issuer| issuer.settings.id == id)
+        self.all.iter().find(|issuer| issuer.settings.id == id)
     }
 
     /// The first one of a URL: several clients of an issuer know the same people.
     pub fn find_by_url(&self, url: &str) -> Option<&Issuer> {
-        self.0.iter().find(|issuer| issuer.settings.issuer == url)
+        self.all.iter().find(|issuer| issuer.settings.issuer == url)
+    }
+
+    /// The URLs of all of them.
+    pub fn urls(&self) -> &[String] {
+        &self.urls
     }
 }
 
 impl Issuer {
-    fn new(settings: IssuerSettings, sender: Sender) -> Self {
-        let at_once = Semaphore::new(AT_ONCE_MAX);
-        Self { settings, sender, discovery: Kept::new(), keys: Kept::new(), at_once }
-    }
-
     pub const fn settings(&self) -> &IssuerSettings {
         &self.settings
     }
 
     /// The address at which a person signs in.
     pub async fn authorization_url(&self, request: Request<'_>) -> Result<String, Failure> {
-        let _permit = self.permit()?;
         let discovery = self.discovery().await?;
-        let unreadable = || unavailable("its authorization endpoint is no URL");
-        let mut url = Url::parse(&discovery.authorization_endpoint).map_err(|_| unreadable())?;
+        let unreadable = |_| Failure::unavailable("its authorization endpoint is no URL");
+        let mut url = Url::parse(&discovery.authorization_endpoint).map_err(unreadable)?;
         let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(request.verifier));
         url.query_pairs_mut().extend_pairs([
             ("response_type", "code"),
@@ -122,36 +164,26 @@ impl Issuer {
         Ok(url.into())
     }
 
-    /// The person whose code this is.
-    pub async fn exchange(&self, code: &str, request: Request<'_>, now: OffsetDateTime) -> Result<Subject, Failure> {
-        let _permit = self.permit()?;
-        let discovery = self.discovery().await?;
-        let tokens = self.redeem(&discovery, code, request, now).await?;
-        let expected = Expected {
-            issuer: &self.settings.issuer,
-            client_id: &self.settings.client_id,
-            nonce: request.nonce,
-            access_token: tokens.access_token.as_deref(),
-            now,
+    /// Gets ready for a code: what can fail without the code fails here, and a code is not spent for nothing.
+    pub async fn prepare(&self) -> Result<Exchange<'_>, Failure> {
+        let full = |_| Failure::unavailable("too many of its codes are exchanged");
+        let room = [self.at_once.try_acquire().map_err(full)?, self.in_all.try_acquire().map_err(full)?];
+        let documents = async {
+            let discovery = self.discovery().await?;
+            let keys = self.find_keys(&discovery, |_| true).await?;
+            Ok((discovery, keys))
         };
-        let keys = self.keys.get(self.fetch_keys(&discovery)).await?;
-        let checked = match id_token::verify(&tokens.id_token, &keys, expected) {
-            // The issuer may have new keys.
-            Err(Refused::UnknownKey) => {
-                let keys = self.keys.newer(keys, self.fetch_keys(&discovery)).await?;
-                id_token::verify(&tokens.id_token, &keys, expected)
-            }
-            checked => checked,
-        };
-        match checked {
-            Ok(subject) => Ok(Subject { issuer: self.settings.issuer.clone(), hash: Sha256::digest(subject).into() }),
-            Err(Refused::UnknownKey) => Err(Failure::Refused("no key of the issuer has signed the ID token")),
-            Err(Refused::Wrong(detail)) => Err(Failure::Refused(detail)),
-        }
+        let (discovery, keys) = within(documents).await?;
+        Ok(Exchange { issuer: self, discovery, keys, _room: room })
     }
 
-    fn permit(&self) -> Result<impl Drop, Failure> {
-        self.at_once.try_acquire().map_err(|_| unavailable("too many of its requests are under way"))
+    async fn find_keys(
+        &self,
+        discovery: &Discovery,
+        has_key: impl Fn(&KeySet) -> bool,
+    ) -> Result<Arc<KeySet>, Failure> {
+        let found = self.keys.find(&discovery.jwks_uri, has_key).await;
+        found.map_err(|_| Failure::unavailable("its keys cannot be fetched"))
     }
 
     async fn discovery(&self) -> Result<Arc<Discovery>, Failure> {
@@ -160,46 +192,86 @@ impl Issuer {
 
     async fn fetch_discovery(&self) -> Result<Discovery, Failure> {
         let url = format!("{}/.well-known/openid-configuration", self.settings.issuer.trim_end_matches('/'));
-        let discovery: Discovery = self.fetch(&url).await?;
+        let answer = self.sender.fetch(Fetch::document(&url)).await;
+        let answer = answer.map_err(|error| Failure::unavailable(format!("its document: {error}")))?;
+        if answer.status != 200 {
+            return Err(Failure::unavailable(format!("its document is {}", answer.status)));
+        }
+        let malformed = |_| Failure::unavailable("its document is malformed");
+        let discovery: Discovery = serde_json::from_slice(&answer.body).map_err(malformed)?;
         if discovery.issuer != self.settings.issuer {
-            return Err(unavailable("its document names another issuer"));
+            return Err(Failure::unavailable("its document names another issuer"));
         }
         let Discovery { authorization_endpoint, token_endpoint, jwks_uri, .. } = &discovery;
         if ![authorization_endpoint, token_endpoint, jwks_uri].iter().all(|url| self.sender.may_reach(url)) {
-            return Err(unavailable("its document names an address that is not allowed"));
+            return Err(Failure::unavailable("its document names an address that is not allowed"));
         }
         Ok(discovery)
     }
+}
 
-    async fn fetch_keys(&self, discovery: &Discovery) -> Result<Keys, Failure> {
-        let answer = self.get(&discovery.jwks_uri).await?;
-        Keys::parse(&answer.body).ok_or_else(|| unavailable("its keys are malformed"))
+impl Exchange<'_> {
+    /// Whether the issuer is to be named by what comes back from it: `iss` is what came.
+    pub fn is_named(&self, iss: Option<&str>) -> bool {
+        match iss {
+            Some(iss) => iss == self.issuer.settings.issuer,
+            None => !self.discovery.authorization_response_iss_parameter_supported,
+        }
     }
 
-    async fn fetch<T: DeserializeOwned>(&self, url: &str) -> Result<T, Failure> {
-        serde_json::from_slice(&self.get(url).await?.body).map_err(|_| unavailable("its document is malformed"))
+    /// The person whose code this is.
+    pub async fn redeem(self, code: &str, request: Request<'_>, now: OffsetDateTime) -> Result<Subject, Failure> {
+        within(self.verified(code, request, now)).await
     }
 
-    async fn get(&self, url: &str) -> Result<Fetched, Failure> {
-        let answer = self.send(Fetch { url, form: None, authorization: None }).await?;
-        if answer.status == 200 { Ok(answer) } else { Err(unavailable(&format!("its document is {}", answer.status))) }
-    }
-
-    async fn send(&self, fetch: Fetch<'_>) -> Result<Fetched, Failure> {
-        self.sender.fetch(fetch).await.map_err(|error| unavailable(&error.to_string()))
+    async fn verified(&self, code: &str, request: Request<'_>, now: OffsetDateTime) -> Result<Subject, Failure> {
+        let settings = &self.issuer.settings;
+        let tokens = self.exchange(code, request, now).await?;
+        let token = id_token::read(&tokens.id_token).map_err(Failure::Refused)?;
+        // The issuer may have new keys.
+        let keys = if token.is_of(&self.keys) {
+            self.keys.clone()
+        } else {
+            self.issuer.find_keys(&self.discovery, |keys| token.is_of(keys)).await?
+        };
+        let expected = Expected {
+            issuer: &settings.issuer,
+            client_id: &settings.client_id,
+            nonce: request.nonce,
+            access_token: tokens.access_token.as_deref(),
+            now,
+        };
+        let subject = id_token::verify(&token, &keys, expected).map_err(Failure::Refused)?;
+        let hash = Sha256::new().chain_update(&settings.issuer).chain_update([0]).chain_update(subject);
+        Ok(Subject { issuer: settings.issuer.clone(), hash: hash.finalize().into() })
     }
 
     /// Exchanges a code for tokens.
-    async fn redeem(
-        &self,
-        discovery: &Discovery,
-        code: &str,
-        request: Request<'_>,
-        now: OffsetDateTime,
-    ) -> Result<TokenResponse, Failure> {
-        let IssuerSettings { client_id, secret, .. } = &self.settings;
-        let secret = secret.now(client_id, now);
-        let methods = &discovery.token_endpoint_auth_methods_supported;
+    async fn exchange(&self, code: &str, request: Request<'_>, now: OffsetDateTime) -> Result<TokenResponse, Failure> {
+        let (form, authorization) = self.form(code, request, now);
+        let url = &self.discovery.token_endpoint;
+        let fetch = Fetch { url, form: Some(&form), authorization: authorization.as_deref() };
+        let answer = self.issuer.sender.fetch(fetch).await;
+        let answer = answer.map_err(|error| Failure::unavailable(format!("its token endpoint: {error}")))?;
+        if answer.status == 200 {
+            return serde_json::from_slice(&answer.body).map_err(|_| Failure::unavailable("its tokens are malformed"));
+        }
+        let word = serde_json::from_slice::<TokenError>(&answer.body).map(|answer| answer.error).unwrap_or_default();
+        let is_operators = OPERATORS_ERRORS.contains(&word.as_str());
+        Err(match (answer.status, word.as_str()) {
+            (400..=499, "invalid_grant") => Failure::Refused("the issuer refuses the code"),
+            // A code is the caller's word: one that is malformed is no outage.
+            (400 | 404..=407 | 409..=428 | 430..=499, word) if !is_operators => {
+                Failure::CodeRefused(shown(word).to_owned())
+            }
+            (status, word) => Failure::unavailable(format!("its token endpoint answers {status} {}", shown(word))),
+        })
+    }
+
+    /// The form for the token endpoint, and the header with which the client proves itself.
+    fn form(&self, code: &str, request: Request<'_>, now: OffsetDateTime) -> (String, Option<String>) {
+        let IssuerSettings { client_id, secret, .. } = &self.issuer.settings;
+        let methods = &self.discovery.token_endpoint_auth_methods_supported;
         let is_in_form = methods.iter().any(|method| method == "client_secret_post");
         let mut form = Serializer::new(String::new());
         form.extend_pairs([
@@ -209,7 +281,7 @@ impl Issuer {
             ("code_verifier", request.verifier),
         ]);
         let mut authorization = None;
-        match secret {
+        match secret.now(client_id, now) {
             // Basic is what every issuer takes that says nothing else.
             Some(secret) if !is_in_form => {
                 let [id, secret] = [client_id.as_str(), &secret].map(encoded);
@@ -222,23 +294,13 @@ impl Issuer {
                 form.append_pair("client_id", client_id);
             }
         }
-        let form = form.finish();
-        let fetch =
-            Fetch { url: &discovery.token_endpoint, form: Some(&form), authorization: authorization.as_deref() };
-        let answer = self.send(fetch).await?;
-        if answer.status == 200 {
-            return serde_json::from_slice(&answer.body).map_err(|_| unavailable("its tokens are malformed"));
-        }
-        let word = serde_json::from_slice::<TokenError>(&answer.body).map(|answer| answer.error).unwrap_or_default();
-        match (answer.status, word.as_str()) {
-            (400..=499, "invalid_grant") => Err(Failure::Refused("the issuer refuses the code")),
-            (status, word) => Err(unavailable(&format!("its token endpoint answers {status} {}", shown(word)))),
-        }
+        (form.finish(), authorization)
     }
 }
 
-fn unavailable(cause: &str) -> Failure {
-    Failure::Unavailable(cause.to_owned())
+/// One part of an exchange, within its time.
+async fn within<T>(part: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    timeout(PART_TIMEOUT, part).await.unwrap_or_else(|_| Err(Failure::unavailable("it is too slow")))
 }
 
 /// The word of an issuer's error, if it is one of those that a log may have.

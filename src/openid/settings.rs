@@ -1,9 +1,10 @@
 //! What the operator's file says of each issuer. It is read once, at the start, and a fault stops the start.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use thiserror::Error;
+use url::{Host, Url};
 
 use super::client_secret::ClientSecret;
 
@@ -18,9 +19,6 @@ const TEXT_BYTES_MAX: usize = 512;
 
 /// The longest id: it stands in paths.
 const ID_BYTES_MAX: usize = 32;
-
-/// Schemes of redirect URIs in which a browser would run a code.
-const DANGEROUS_SCHEMES: [&str; 5] = ["javascript", "data", "vbscript", "file", "blob"];
 
 /// Why the file cannot be used. A message never repeats a value, which may be a secret in the wrong place.
 #[derive(Debug, Error)]
@@ -46,6 +44,8 @@ pub struct IssuerSettings {
     pub(super) secret: ClientSecret,
     pub(super) scopes: String,
     pub(super) response_mode: Option<ResponseMode>,
+    /// Whether it is in a private network, so that all addresses are allowed for it.
+    pub is_private: bool,
     /// The addresses that it may send people back to, each compared as a whole.
     pub redirect_uris: Vec<String>,
 }
@@ -69,6 +69,8 @@ struct Given {
     apple: Option<GivenApple>,
     scopes: Option<Vec<String>>,
     response_mode: Option<ResponseMode>,
+    #[serde(default)]
+    private: bool,
     redirect_uris: Vec<String>,
 }
 
@@ -100,22 +102,28 @@ impl ResponseMode {
 }
 
 /// The issuers of a file. `read_key` reads the key file that a setting names, or says what is wrong with it; `may_reach` says whether a URL may
-/// be an issuer's.
+/// be an issuer's, in a private network or not.
 pub fn parse(
     text: &str,
     read_key: impl Fn(&str) -> Result<String, String>,
-    may_reach: impl Fn(&str) -> bool,
+    may_reach: impl Fn(&str, bool) -> bool,
 ) -> Result<Vec<IssuerSettings>, SettingsError> {
     let file: File = serde_json::from_str(text)
         .map_err(|error| SettingsError::Unreadable { line: error.line(), column: error.column() })?;
     if file.issuers.is_empty() || file.issuers.len() > ISSUERS_MAX {
         return Err(SettingsError::Count);
     }
-    let mut ids = BTreeSet::new();
+    let (mut ids, mut returning) = (BTreeSet::new(), BTreeMap::new());
     let checked = file.issuers.into_iter().zip(1..).map(|(given, number)| {
         let wrong = |detail: String| SettingsError::Wrong { number, detail };
         if !ids.insert(given.id.clone()) {
             return Err(wrong("another issuer has this id".to_owned()));
+        }
+        // Otherwise a client could take the code of one for that of the other, and send it there (RFC 9700, section 4.4).
+        for uri in &given.redirect_uris {
+            if *returning.entry(uri.clone()).or_insert_with(|| given.issuer.clone()) != given.issuer {
+                return Err(wrong("another issuer has one of its redirect_uris: give each its own".to_owned()));
+            }
         }
         check(given, &read_key, &may_reach).map_err(wrong)
     });
@@ -125,7 +133,7 @@ pub fn parse(
 fn check(
     given: Given,
     read_key: &impl Fn(&str) -> Result<String, String>,
-    may_reach: &impl Fn(&str) -> bool,
+    may_reach: &impl Fn(&str, bool) -> bool,
 ) -> Result<IssuerSettings, String> {
     let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if given.id.is_empty() || given.id.len() > ID_BYTES_MAX || !given.id.bytes().all(is_letter) {
@@ -136,7 +144,7 @@ fn check(
             return Err(format!("{field} must have 1 to {TEXT_BYTES_MAX} bytes"));
         }
     }
-    if !may_reach(&given.issuer) || given.issuer.contains(['?', '#']) {
+    if !may_reach(&given.issuer, given.private) || given.issuer.contains(['?', '#']) {
         return Err(
             "issuer must be a URL with https, without a query, at a public address and an allowed port".to_owned()
         );
@@ -150,7 +158,8 @@ fn check(
         || !given.redirect_uris.iter().all(|uri| is_redirect_uri(uri))
     {
         return Err(format!(
-            "redirect_uris must have 1 to {REDIRECT_URIS_MAX} absolute URLs without a fragment, of at most {TEXT_BYTES_MAX} bytes"
+            "redirect_uris must have 1 to {REDIRECT_URIS_MAX} addresses of pages by https, of this machine by http, or of apps by a scheme with a dot, \
+             without user and fragment, of at most {TEXT_BYTES_MAX} bytes"
         ));
     }
     let secret = match (given.client_secret, given.apple) {
@@ -168,13 +177,26 @@ fn check(
         secret,
         scopes,
         response_mode: given.response_mode,
+        is_private: given.private,
         redirect_uris: given.redirect_uris,
     })
 }
 
-/// Whether this is an address of a page or an app, with a scheme of its own or not.
+/// Whether this is an address of a page or an app to which a code may go: by TLS, on the person's own machine, or to an app by a scheme of its own,
+/// which has a dot (RFC 8252, section 7).
 fn is_redirect_uri(uri: &str) -> bool {
     let is_short = uri.len() <= TEXT_BYTES_MAX && !uri.chars().any(|c| c.is_whitespace() || c.is_control());
-    let parsed = url::Url::parse(uri).ok();
-    is_short && parsed.is_some_and(|url| url.fragment().is_none() && !DANGEROUS_SCHEMES.contains(&url.scheme()))
+    let Some(url) = Url::parse(uri).ok().filter(|_| is_short) else { return false };
+    let is_local = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    let is_allowed = match url.scheme() {
+        "https" => true,
+        "http" => is_local,
+        scheme => scheme.contains('.'),
+    };
+    is_allowed && url.fragment().is_none() && url.username().is_empty() && url.password().is_none()
 }

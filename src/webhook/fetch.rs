@@ -24,7 +24,10 @@ use super::{
 };
 
 /// The timeout from the look-up of the name to the end of the answer: a person waits for it.
-const FETCH_TIMEOUT: Duration = Duration::from_secs(5);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// The timeout of a connection to one address. Names often have one that leads nowhere, so there is time for others.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The longest body that is read: several times what the documents of known issuers have.
 const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -40,6 +43,13 @@ pub struct Fetch<'a> {
     pub form: Option<&'a str>,
     /// The value of `Authorization`.
     pub authorization: Option<&'a str>,
+}
+
+impl<'a> Fetch<'a> {
+    /// The document at a URL.
+    pub const fn document(url: &'a str) -> Self {
+        Self { url, form: None, authorization: None }
+    }
 }
 
 /// An answer that was read to its end.
@@ -68,7 +78,7 @@ impl Sender {
             port: url.port_or_known_default().ok_or(SendError::NotAllowed)?,
         };
         let addresses = self.checked(url, &origin).await?;
-        let (wire, _) = self.connect(&addresses, origin.port).await?;
+        let (wire, _) = self.connect(&addresses, origin.port, CONNECT_TIMEOUT).await?;
         let stream: Stream = if origin.is_encrypted {
             let name = ServerName::try_from(origin.host.trim_matches(['[', ']']).to_owned());
             let name = name.map_err(|_| SendError::NameNotFound)?;

@@ -236,7 +236,7 @@ impl Sender {
         attempt: Attempt<'_>,
     ) -> Result<EndpointResponse, SendError> {
         let checked = Instant::now();
-        let (wire, address) = self.connect(addresses, origin.port).await?;
+        let (wire, address) = self.connect(addresses, origin.port, CONNECT_TIMEOUT).await?;
         let meter = wire.meter();
         let (stream, is_http2) = if origin.is_encrypted {
             let name = ServerName::try_from(origin.host.trim_matches(['[', ']']).to_owned());
@@ -315,11 +315,16 @@ impl Sender {
     }
 
     /// Connects to one of the checked addresses, so that a changed DNS answer (DNS rebinding) has no effect.
-    pub(super) async fn connect(&self, addresses: &[IpAddr], port: u16) -> Result<(Wire, IpAddr), SendError> {
+    pub(super) async fn connect(
+        &self,
+        addresses: &[IpAddr],
+        port: u16,
+        patience: Duration,
+    ) -> Result<(Wire, IpAddr), SendError> {
         let mut failure = SendError::NameNotFound;
         for &address in addresses.iter().take(ADDRESSES_MAX) {
             let open = self.pool.open(self.open_max);
-            match timeout(CONNECT_TIMEOUT, TcpStream::connect(SocketAddr::new(address, port))).await {
+            match timeout(patience, TcpStream::connect(SocketAddr::new(address, port))).await {
                 Ok(Ok(stream)) => {
                     self.used.opened.fetch_add(1, Ordering::Relaxed);
                     return Ok((Wire::new(stream, open), address));

@@ -10,7 +10,7 @@ use crate::{
     connection::{DbError, statement},
     games,
     players::{
-        OwnPlayer, blocks, friends, identities,
+        OwnPlayer, blocks, friends,
         refresh_tokens::Hash,
         reports, settings,
         suspensions::{self, Suspension},
@@ -121,7 +121,6 @@ pub async fn merge(
     blocks::hand_over(&mut transaction, guest, account.player.id).await?;
     friends::hand_over(&mut transaction, guest, account.player.id, now).await?;
     settings::hand_over(&mut transaction, guest, account.player.id).await?;
-    identities::hand_over(&mut transaction, guest, account.player.id).await?;
     reports::hand_over(&mut transaction, guest, account.player.id, now).await?;
     let mut changes = vec![];
     for ids in ids.chunks(GAMES_AT_ONCE) {

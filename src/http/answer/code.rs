@@ -54,7 +54,7 @@ codes! {
         "No account has this name and this password, and which of the two is wrong is not said; or no player has this recovery code."
     SignInRefused "sign_in_refused" UNAUTHORIZED "The sign-in by an issuer is refused"
         "The session, the state or the code is wrong, too old or was used before, or the issuer's token is not to be believed; `detail` says \
-         which. Nothing was stored. Begin again."
+         which. No player was made or changed. Begin again."
     Forbidden "forbidden" FORBIDDEN "Not allowed"
         "The caller is known but may not do this; `detail` says why."
     PlayerSuspended "player_suspended" FORBIDDEN "The player is suspended"

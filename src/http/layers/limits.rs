@@ -336,6 +336,7 @@ impl Limits {
             "/v1/tokens" if request.method() == Method::POST => Some(&self.tokens),
             // Each asks an issuer elsewhere.
             _ if path.starts_with("/v1/sign-in/") && request.method() == Method::POST => Some(&self.tokens),
+            _ if path.starts_with("/v1/me/identities/") && request.method() == Method::PUT => Some(&self.tokens),
             // Setting a password costs as much as signing in, and any guest may do it.
             "/v1/me" if request.method() == Method::PATCH => Some(&self.tokens),
             _ => None,

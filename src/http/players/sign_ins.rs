@@ -142,8 +142,9 @@ pub async fn delete_sign_ins(
     query: Query<DeleteSignIns>,
 ) -> Result<HttpResponse, Problem> {
     let own = player::find(&state, caller).await?;
-    let offered: Vec<_> = state.issuers.iter().map(|issuer| issuer.settings().issuer.clone()).collect();
-    if own.player.kind != PlayerKind::Account && !identities::has_any(&state.db, caller.player, &offered).await? {
+    if own.player.kind != PlayerKind::Account
+        && !identities::has_any(&state.db, caller.player, state.issuers.urls()).await?
+    {
         let detail = "a guest without tokens could never come back: set a password or link an identity first, or erase the guest";
         return Err(Problem::new(Code::Forbidden, detail));
     }

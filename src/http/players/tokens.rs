@@ -113,7 +113,9 @@ async fn recover(state: &AppState, code: &str, network: IpAddr) -> Result<TokenS
 async fn refresh(state: &AppState, presented: &str) -> Result<TokenSet, Problem> {
     let (now, successor) = (now(), new_refresh_token());
     let expires_at = now + refresh_tokens::LIFETIME;
-    let rotated = refresh_tokens::rotate(&state.db, &hash(presented), &hash(&successor), now, expires_at).await?;
+    let rotated =
+        refresh_tokens::rotate(&state.db, &hash(presented), &hash(&successor), now, expires_at, state.issuers.urls())
+            .await?;
     let (code, detail) = match rotated {
         Rotated::Stored { player, family } => {
             return Ok(TokenSet::new(state, &player, Grant::Refresh, (family, successor), now));

@@ -83,8 +83,8 @@ pub async fn begin_sign_in(
     let words = session.words();
     let url = issuer.authorization_url(words.request(&session)).await;
     let begun = BegunSignIn {
-        authorization_url: url.map_err(|failure| problem(issuer, failure))?,
-        session: session.seal(&state.cursors, &issuer.settings().id),
+        authorization_url: url.map_err(|failure| problem(issuer, &failure))?,
+        session: session.seal(&state.cursors, issuer.settings()),
         expires_in: LIFETIME.whole_seconds(),
     };
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(begun))

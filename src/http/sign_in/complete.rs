@@ -58,10 +58,10 @@ pub async fn complete_sign_in(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let issuer = path.find(&state)?;
-    let CompleteSignIn { session, state: returned, code, name } = body.0;
+    let CompleteSignIn { session, state: returned, code, iss, name } = body.0;
     let name = name.map(|name| parse_name(&name, &state.reserved_names)).transpose()?;
-    let proof = Proof { session, state: returned, code };
-    let subject = verified(&state, issuer, &proof, &request, |session| session.link.is_none()).await?;
+    let proof = Proof { session, state: returned, code, iss };
+    let subject = verified(&state, issuer, &proof, |session| session.link.is_none()).await?;
     let identity = Identity { issuer: &subject.issuer, subject: &subject.hash };
     for _ in 0..ATTEMPTS_MAX {
         if let Some(own) = identities::find(&state.db, identity).await? {
@@ -93,6 +93,9 @@ pub struct CompleteSignIn {
     /// As the issuer sent it.
     #[schema(min_length = 1, max_length = 4096)]
     code: String,
+    /// As the issuer sent it, if it did (RFC 9207).
+    #[schema(example = "https://accounts.google.com")]
+    iss: Option<String>,
     /// What others see of a new player; generated unless given. A player who was here before keeps its name.
     #[schema(min_length = 1, max_length = 32, example = "Ana")]
     name: Option<String>,

@@ -1,6 +1,6 @@
 //! The identities of the caller: which persons of which issuers it is.
 
-use actix_web::{HttpRequest, HttpResponse, delete, get, http::header, put, web::Data};
+use actix_web::{HttpResponse, delete, get, http::header, put, web::Data};
 use serde::Serialize;
 use time::OffsetDateTime;
 use utoipa::ToSchema;
@@ -75,13 +75,12 @@ pub async fn link_identity(
     path: IssuerPath,
     _: Query<NoQuery>,
     body: Body<Proof>,
-    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let issuer = path.find(&state)?;
     let own = player::find(&state, caller).await?;
     player::refuse_if_of_app(&state, caller.player, OF_APP).await?;
     let is_own = |session: &Session| session.links(caller.player, own.credentials_version);
-    let subject = verified(&state, issuer, &body.0, &request, is_own).await?;
+    let subject = verified(&state, issuer, &body.0, is_own).await?;
     let (identity, now) = (Identity { issuer: &subject.issuer, subject: &subject.hash }, now());
     let linked = identities::link(&state.db, &own, identity, now).await?;
     let taken = |detail: &str| Err(Problem::new(Code::IdentityTaken, detail));
@@ -128,8 +127,7 @@ pub async fn delete_identity(
 ) -> Result<HttpResponse, Problem> {
     let own = player::find(&state, caller).await?;
     let issuer = path.find(&state)?;
-    let offered: Vec<_> = state.issuers.iter().map(|issuer| issuer.settings().issuer.clone()).collect();
-    match identities::unlink(&state.db, &own, &issuer.settings().issuer, &offered).await? {
+    match identities::unlink(&state.db, &own, &issuer.settings().issuer, state.issuers.urls()).await? {
         Unlinked::Done => Ok(HttpResponse::NoContent().finish()),
         Unlinked::Unknown => Err(Problem::not_found("the caller has no identity of this issuer")),
         Unlinked::LastWayIn => Err(Problem::new(

@@ -14,11 +14,14 @@ use crate::{
     db::players::{OwnPlayer, refresh_tokens::Hash},
     domain::PlayerId,
     http::{answer::cursor::Cursors, view::wire::ALWAYS_JSON},
-    openid::Request,
+    openid::{IssuerSettings, Request},
 };
 
 /// How long a person may take to sign in at an issuer.
 pub(super) const LIFETIME: Duration = Duration::minutes(10);
+
+/// By how much the clocks of servers may differ, generously.
+const CLOCKS_DIFFER: Duration = Duration::minutes(5);
 
 /// A sign-in that has begun.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,13 +46,13 @@ impl Session {
         Self { seed: rand::random(), redirect_uri, link, until: (now + LIFETIME).unix_timestamp() }
     }
 
-    /// The session as its client keeps it, which only this service reads, and only for this issuer.
-    pub(super) fn seal(&self, cursors: &Cursors, issuer: &str) -> String {
+    /// The session as its client keeps it, which only this service reads, and only for this issuer and client.
+    pub(super) fn seal(&self, cursors: &Cursors, issuer: &IssuerSettings) -> String {
         cursors.seal(&serde_json::to_string(self).expect(ALWAYS_JSON), &purpose(issuer))
     }
 
     /// `None` if it is no session of this issuer, or has run out.
-    pub(super) fn open(sealed: &str, cursors: &Cursors, issuer: &str, now: OffsetDateTime) -> Option<Self> {
+    pub(super) fn open(sealed: &str, cursors: &Cursors, issuer: &IssuerSettings, now: OffsetDateTime) -> Option<Self> {
         let session: Self = serde_json::from_str(&cursors.open(sealed, &purpose(issuer))?).ok()?;
         (now.unix_timestamp() <= session.until).then_some(session)
     }
@@ -63,9 +66,9 @@ impl Session {
         Sha256::new().chain_update("used\0").chain_update(self.seed).finalize().into()
     }
 
-    /// Until when the server has to know it.
-    pub(super) fn expires_at(&self) -> OffsetDateTime {
-        OffsetDateTime::from_unix_timestamp(self.until + 1).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    /// Until when the server knows it. Servers' clocks may differ.
+    pub(super) fn kept_until(&self) -> OffsetDateTime {
+        OffsetDateTime::from_unix_timestamp(self.until).unwrap_or(OffsetDateTime::UNIX_EPOCH) + CLOCKS_DIFFER
     }
 
     /// Whether the session links an identity to this player, with these credentials.
@@ -90,25 +93,37 @@ impl Words {
     }
 }
 
-fn purpose(issuer: &str) -> String {
-    format!("sign-in {issuer}")
+/// For what a session is: after a change of the operator's file, none goes on with another issuer or client.
+fn purpose(issuer: &IssuerSettings) -> String {
+    format!("sign-in {} {} {}", issuer.id, issuer.issuer, issuer.client_id)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn issuer(id: &str, client: &str) -> IssuerSettings {
+        let file = format!(
+            r#"{{"issuers": [{{"id": "{id}", "name": "A", "issuer": "https://issuer.example", "client_id": "{client}",
+                "redirect_uris": ["https://play.example/back"]}}]}}"#
+        );
+        let parsed = crate::openid::parse(&file, |_| Err(String::new()), |_, _| true);
+        parsed.expect("settings").pop().expect("an issuer")
+    }
+
     #[test]
     fn a_session_is_read_by_its_service_for_its_issuer_and_for_a_while() {
         let (cursors, now) = (Cursors::new([7; 32]), OffsetDateTime::UNIX_EPOCH);
         let session = Session::begin("app://back".to_owned(), None, now);
-        let sealed = session.seal(&cursors, "google");
-        assert_eq!(Session::open(&sealed, &cursors, "google", now + LIFETIME).as_ref(), Some(&session));
-        assert_eq!(Session::open(&sealed, &cursors, "apple", now), None);
-        assert_eq!(Session::open(&sealed, &Cursors::new([8; 32]), "google", now), None);
-        assert_eq!(Session::open(&sealed, &cursors, "google", now + LIFETIME + Duration::seconds(1)), None);
-        assert_eq!(Session::open("", &cursors, "google", now), None);
-        assert_eq!(Session::open(&cursors.seal("{}", "sign-in google"), &cursors, "google", now), None);
+        let google = issuer("google", "a");
+        let sealed = session.seal(&cursors, &google);
+        assert_eq!(Session::open(&sealed, &cursors, &google, now + LIFETIME).as_ref(), Some(&session));
+        assert_eq!(Session::open(&sealed, &cursors, &issuer("apple", "a"), now), None);
+        assert_eq!(Session::open(&sealed, &cursors, &issuer("google", "b"), now), None);
+        assert_eq!(Session::open(&sealed, &Cursors::new([8; 32]), &google, now), None);
+        assert_eq!(Session::open(&sealed, &cursors, &google, now + LIFETIME + Duration::seconds(1)), None);
+        assert_eq!(Session::open("", &cursors, &google, now), None);
+        assert_eq!(Session::open(&cursors.seal("{}", &purpose(&google)), &cursors, &google, now), None);
         assert!(!sealed.contains("app"), "its client cannot read it");
     }
 

@@ -1,8 +1,5 @@
 //! Who someone is that comes back from an issuer: the session, the state and the code are checked, and the session is used up.
 
-use std::time::Instant;
-
-use actix_web::HttpRequest;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -12,8 +9,7 @@ use crate::{
     db::players::identities,
     http::{
         answer::{code::Code, problem::Problem},
-        layers::limits::network_of,
-        state::{AppState, sign_ins::SignIns},
+        state::AppState,
     },
     openid::{Failure, Issuer, Subject},
     repeats,
@@ -36,6 +32,9 @@ pub struct Proof {
     /// As the issuer sent it.
     #[schema(min_length = 1, max_length = 4096)]
     pub(super) code: String,
+    /// As the issuer sent it, if it did (RFC 9207).
+    #[schema(example = "https://accounts.google.com")]
+    pub(super) iss: Option<String>,
 }
 
 /// The person whose code this is. `is_right` says whether the session is of this caller.
@@ -43,31 +42,13 @@ pub(super) async fn verified(
     state: &AppState,
     issuer: &Issuer,
     proof: &Proof,
-    request: &HttpRequest,
     is_right: impl Fn(&Session) -> bool,
 ) -> Result<Subject, Problem> {
     if proof.code.is_empty() || proof.code.len() > CODE_BYTES_MAX {
         return Err(Problem::invalid_as("wrong_length", "/code", format!("has 1 to {CODE_BYTES_MAX} bytes")));
     }
-    // Counted first, so that attempts at the same time count, too.
-    let begin = |limits: &SignIns| limits.begin_recovery(network_of(request), Instant::now());
-    let attempt = state.sign_ins.as_deref().map(begin).transpose()?;
-    let found = redeem(state, issuer, proof, is_right).await;
-    let is_refused = found.as_ref().is_err_and(|problem| problem.code() == Code::SignInRefused);
-    if let (false, Some(attempt)) = (is_refused, attempt) {
-        attempt.take_back();
-    }
-    found
-}
-
-async fn redeem(
-    state: &AppState,
-    issuer: &Issuer,
-    proof: &Proof,
-    is_right: impl Fn(&Session) -> bool,
-) -> Result<Subject, Problem> {
     let now = now();
-    let session = Session::open(&proof.session, &state.cursors, &issuer.settings().id, now);
+    let session = Session::open(&proof.session, &state.cursors, issuer.settings(), now);
     let session = session.ok_or_else(|| refused("the session is none of this issuer, or no longer"))?;
     let words = session.words();
     if proof.state != words.state {
@@ -76,17 +57,21 @@ async fn redeem(
     if !is_right(&session) {
         return Err(refused("the session was begun for another purpose or by another player"));
     }
+    let exchange = issuer.prepare().await.map_err(|failure| problem(issuer, &failure))?;
+    if !exchange.is_named(proof.iss.as_deref()) {
+        return Err(refused("iss names another issuer, or none"));
+    }
     // Before the exchange: of two at once, one is refused.
-    if !identities::use_session(&state.db, &session.hash(), session.expires_at()).await? {
+    if !identities::use_session(&state.db, &session.hash(), session.kept_until()).await? {
         return Err(refused("the session was used before"));
     }
-    match issuer.exchange(&proof.code, words.request(&session), now).await {
+    match exchange.redeem(&proof.code, words.request(&session), now).await {
         Ok(subject) => Ok(subject),
         Err(failure) => {
             if matches!(failure, Failure::Unavailable(_)) {
                 identities::release_session(&state.db, &session.hash()).await?;
             }
-            Err(problem(issuer, failure))
+            Err(problem(issuer, &failure))
         }
     }
 }
@@ -96,15 +81,18 @@ fn refused(detail: &str) -> Problem {
 }
 
 /// A failure of an issuer, as the client is told. The operator is told the cause.
-pub(super) fn problem(issuer: &Issuer, failure: Failure) -> Problem {
-    let cause = match failure {
+pub(super) fn problem(issuer: &Issuer, failure: &Failure) -> Problem {
+    let told = match failure {
         Failure::Refused(detail) => return refused(detail),
-        Failure::Unavailable(cause) => cause,
+        Failure::CodeRefused(_) => refused("the issuer refuses the code"),
+        Failure::Unavailable(_) => {
+            Problem::outside(Code::IssuerUnavailable, "the issuer does not answer as it should; try again")
+                .retry_after(RETRY_AFTER_S)
+        }
     };
     let id = &issuer.settings().id;
-    if let Some(line) = repeats::admit("issuers of sign-ins that fail", &format!("{id}: {cause}")) {
-        tracing::warn!(issuer.id = id, left_out = line.left_out, "an issuer of sign-ins fails: {cause}");
+    if let Some(line) = repeats::admit("issuers of sign-ins that fail", &format!("{id}: {failure}")) {
+        tracing::warn!(issuer.id = id, left_out = line.left_out, "an issuer of sign-ins fails: {failure}");
     }
-    Problem::outside(Code::IssuerUnavailable, "the issuer does not answer as it should; try again")
-        .retry_after(RETRY_AFTER_S)
+    told
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::key_file::{self, KeyFileError, Links};
 use crate::{
     openid::{self, Issuers, SettingsError},
-    webhook::Sender,
+    webhook::{Reach, Sender},
 };
 
 /// Why the file cannot be used.
@@ -26,5 +26,7 @@ pub fn read_issuers(path: &Path, sender: &Sender) -> Result<Issuers, SignInFileE
     let read_key = |name: &str| {
         key_file::read(&folder.join(name), Links::Followed).map_err(|error| format!("key_file of apple: {error}"))
     };
-    Ok(Issuers::new(openid::parse(&text, read_key, |url| sender.may_reach(url))?, sender))
+    let anywhere = sender.clone().with_reach(Reach::Anywhere);
+    let may_reach = |url: &str, is_private| if is_private { &anywhere } else { sender }.may_reach(url);
+    Ok(Issuers::new(openid::parse(&text, read_key, may_reach)?, sender))
 }

@@ -1,13 +1,16 @@
 //! Signing in: which issuers there are, who is created, and who comes back.
 
-use mancala_server::http::RateLimits;
-use mancala_server::webhook::Reach;
-use reqwest::Method;
+use mancala_server::{
+    http::RateLimits,
+    jobs::purge::{self, Guests},
+    webhook::Reach,
+};
 use serde_json::json;
+use time::Duration;
 
 use crate::support::{
     app::{Setup, TestApp},
-    calls::send,
+    clock::now,
     database::count_rows,
     issuer::{BACK, Conduct, Signed, StubIssuer, player_of},
 };
@@ -60,8 +63,8 @@ async fn only_the_operators_issuers_and_addresses_are_offered() {
         assert_eq!(refused.string("/errors/0/pointer"), "/redirect_uri");
     }
     assert_eq!(issuer.asked(""), 0, "nothing was asked of the issuer");
-    let of_app = app.post("/v1/sign-in/stub", None, &json!({"redirect_uri": "com.example.app:/back"})).await;
-    assert!(of_app.string("/authorization_url").contains("redirect_uri=com.example.app%3A%2Fback&"), "{of_app:?}");
+    let of_app = app.post("/v1/sign-in/stub", None, &json!({"redirect_uri": "com.example.stub:/back"})).await;
+    assert!(of_app.string("/authorization_url").contains("redirect_uri=com.example.stub%3A%2Fback&"), "{of_app:?}");
     assert_eq!(of_app.body["expires_in"], 600);
     app.begin_sign_in(None).await;
     assert_eq!(issuer.asked("openid-configuration"), 1, "documents are kept");
@@ -91,23 +94,31 @@ async fn two_first_sign_ins_at_the_same_moment_make_one_player() {
 #[actix_web::test]
 async fn sign_ins_by_issuers_count_as_those_by_passwords_do() {
     let issuer = StubIssuer::start();
-    let setup = Setup {
-        issuers: issuer.issuers(Reach::Anywhere),
-        rate_limits: RateLimits::NeverRefilled,
-        trusted_proxies: vec!["127.0.0.0/8"],
-        ..Setup::default()
-    };
-    let app = TestApp::start_with(setup).await;
-    let from = async |address: &str, path: &str, body: &serde_json::Value| {
-        send(app.request(Method::POST, path).header("x-forwarded-for", address).json(body)).await
-    };
+    let issuers = issuer.issuers(Reach::Anywhere);
+    let app = TestApp::start_with(Setup { issuers, rate_limits: RateLimits::NeverRefilled, ..Setup::default() }).await;
+    let ana = app.guest("Ana").await;
     let wrong = json!({"session": "a", "state": "b", "code": "c"});
-    for _ in 0..20 {
-        from("192.0.2.1", "/v1/sign-in/stub/complete", &wrong).await.is_problem(401, "sign_in_refused");
+    let answers = [
+        app.begin_sign_in(None).await,
+        app.begin_sign_in(Some(&ana)).await,
+        app.complete(&wrong).await,
+        app.put("/v1/me/identities/stub", Some(&ana), &wrong).await,
+    ];
+    for (answer, left) in answers.iter().zip([299, 298, 297, 296]) {
+        assert_eq!(answer.headers["ratelimit-policy"], "\"tokens\";q=300;w=600", "{answer:?}");
+        let state = answer.headers["ratelimit"].to_str().expect("text").to_owned();
+        assert!(state.starts_with(&format!("\"tokens\";r={left};")), "{state}");
     }
-    from("192.0.2.1", "/v1/sign-in/stub/complete", &wrong).await.is_problem(429, "rate_limited");
-    from("192.0.2.2", "/v1/sign-in/stub/complete", &wrong).await.is_problem(401, "sign_in_refused");
-    let begun = from("192.0.2.1", "/v1/sign-in/stub", &json!({"redirect_uri": BACK})).await;
-    assert_eq!(begun.headers["ratelimit-policy"], "\"tokens\";q=300;w=600");
-    assert_eq!(begun.headers["ratelimit"], "\"tokens\";r=278;t=44");
+}
+
+#[actix_web::test]
+async fn a_guest_with_an_identity_is_not_purged() {
+    let issuer = StubIssuer::start();
+    let app = issuer.app().await;
+    let (ana, _) = (player_of(&app.sign_in_by(&issuer, "person").await), app.guest("Bo").await);
+    let settings = purge::Settings { guest_retention: Some(Duration::days(90)) };
+    let long_after = now() + Duration::days(400);
+    purge::run(&app.db, settings, &mut Guests::default(), long_after).await.expect("rows go");
+    assert_eq!(count_rows(&app, "player where kind = 'guest'").await, 1);
+    assert_eq!(player_of(&app.sign_in_by(&issuer, "person").await).id, ana.id);
 }

@@ -1,17 +1,24 @@
 //! Identities of a player: linked, unlinked but for the last way in, and what becomes of them with the player.
 
+use std::time::{Duration, Instant};
+
 use reqwest::Method;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use crate::support::{
     answer::Answer,
     app::TestApp,
     calls::{Guest, send, signed},
     database::count_rows,
-    issuer::{StubIssuer, player_of},
+    issuer::{BACK_2, StubIssuer, player_of},
 };
 
 const PASSWORD: &str = "correct horse";
+
+/// The statements that wait for another one.
+const WAITING: &str = "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 async fn identities(app: &TestApp, player: &Guest) -> Vec<String> {
     let list = app.get("/v1/me/identities", Some(player)).await;
@@ -61,7 +68,7 @@ async fn the_last_way_in_is_not_unlinked() {
     app.unlink("stub-2", &ana).await.is_problem(404, "not_found");
     // The recovery code is no way in that counts: it may never have been written down.
     app.unlink("stub", &ana).await.is_problem(409, "last_way_in");
-    let begun = app.post("/v1/sign-in/stub-2", Some(&ana), &json!({"redirect_uri": "https://play.example/back"})).await;
+    let begun = app.post("/v1/sign-in/stub-2", Some(&ana), &json!({"redirect_uri": BACK_2})).await;
     let (code, state) = issuers[1].authorize(&begun.string("/authorization_url"), "the same person");
     let body = json!({"session": begun.string("/session"), "state": state, "code": code});
     app.put("/v1/me/identities/stub", Some(&ana), &body).await.is_problem(401, "sign_in_refused");
@@ -82,6 +89,34 @@ async fn the_last_way_in_is_not_unlinked() {
     app.unlink(&left[0], &ana).await.is_problem(404, "not_found");
     assert_eq!(identities(&app, &ana).await, [""; 0]);
     assert_ne!(player_of(&app.sign_in_by(&issuers[0], "person").await).id, ana.id, "the person is a new player");
+}
+
+#[actix_web::test]
+async fn a_link_that_waits_for_another_sees_whose_it_is() {
+    let issuer = StubIssuer::start();
+    let app = issuer.app().await;
+    let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
+    for (owner, status, detail) in [(&bo, 409, Some("the identity is another player's")), (&ana, 200, None)] {
+        let back = app.back_from(&issuer, "person", Some(&ana)).await.body();
+        let mut holder = app.db.begin().await.expect("a connection");
+        let subject: [u8; 32] = Sha256::digest(format!("{}\0person", issuer.url())).into();
+        let stored = sqlx::query("insert into player_identity values ($1, $2, $3, now())");
+        let stored = stored.bind(issuer.url()).bind(&subject[..]).bind(Uuid::try_parse(&owner.id).expect("an id"));
+        stored.execute(&mut *holder).await.expect("it is stored");
+        let release = async {
+            let begun = Instant::now();
+            while count_rows(&app, WAITING).await == 0 {
+                assert!(begun.elapsed() < Duration::from_secs(5));
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            holder.commit().await.expect("it is stored");
+        };
+        let linking = app.put("/v1/me/identities/stub", Some(&ana), &back);
+        let (linked, ()) = futures_util::future::join(linking, release).await;
+        assert_eq!(linked.status.as_u16(), status, "{linked:?}");
+        assert!(detail.is_none_or(|detail| linked.string("/detail").starts_with(detail)), "{linked:?}");
+        sqlx::query("delete from player_identity").execute(&app.db).await.expect("it is gone");
+    }
 }
 
 #[actix_web::test]

@@ -54,7 +54,7 @@ async fn a_session_is_used_once_even_if_the_issuer_forgets() {
     assert_eq!(count_rows(&app, "used_sign_in").await, 2);
     crate::support::webhooks::purge(&app).await;
     assert_eq!(count_rows(&app, "used_sign_in").await, 2);
-    let moved = sqlx::raw_sql("update used_sign_in set expires_at = expires_at - interval '11 minutes'");
+    let moved = sqlx::raw_sql("update used_sign_in set expires_at = expires_at - interval '16 minutes'");
     moved.execute(&app.db).await.expect("time can be moved");
     crate::support::webhooks::purge(&app).await;
     assert_eq!(count_rows(&app, "used_sign_in").await, 0);
@@ -103,4 +103,28 @@ async fn malformed_requests_name_what_is_wrong() {
     }
     assert_eq!((issuer.asked("/token"), count_rows(&app, "used_sign_in").await), (0, 0));
     assert_eq!(app.complete(&good).await.status, 201);
+}
+
+#[actix_web::test]
+async fn an_issuer_that_names_itself_is_the_one_that_was_asked() {
+    let issuer = StubIssuer::start();
+    let app = issuer.app().await;
+    let with = |body: &Value, iss: Value| {
+        let mut body = body.clone();
+        body["iss"] = iss;
+        body
+    };
+    let back = app.back_from(&issuer, "person", None).await.body();
+    let other = app.complete(&with(&back, json!("https://evil.example"))).await;
+    other.is_problem(401, "sign_in_refused");
+    assert_eq!(issuer.asked("/token"), 0, "the code of another issuer goes nowhere");
+    assert_eq!(app.complete(&with(&back, json!(issuer.url()))).await.status, 201);
+    // An issuer that says that it names itself has to.
+    let issuer = StubIssuer::start();
+    let document = json!({"authorization_response_iss_parameter_supported": true});
+    issuer.conduct(Conduct { document, ..Conduct::default() });
+    let app = issuer.app().await;
+    let back = app.back_from(&issuer, "person", None).await.body();
+    app.complete(&back).await.is_problem(401, "sign_in_refused");
+    assert_eq!(app.complete(&with(&back, json!(issuer.url()))).await.status, 201);
 }

@@ -39,6 +39,8 @@ use crate::support::{
 
 /// The address to which the issuer sends people back.
 pub const BACK: &str = "https://play.example/back";
+/// That of a second issuer.
+pub const BACK_2: &str = "https://play.example/back-2";
 pub const CLIENT_ID: &str = "mancala";
 const CLIENT_SECRET: &str = "a secret: with /signs+";
 
@@ -62,6 +64,8 @@ pub enum Signed {
 pub enum Reply {
     Usual,
     Status(u16),
+    /// A failure of OAuth.
+    Error(u16, &'static str),
     Redirect,
     Huge,
     Silence,
@@ -157,12 +161,17 @@ impl StubIssuer {
 
     /// The issuers of a server that knows this one as `stub`.
     pub fn issuers(&self, reach: Reach) -> Arc<Issuers> {
-        issuers(&json!({"issuers": [self.settings("stub")]}), reach)
+        self.issuers_as("stub", reach)
     }
 
-    fn settings(&self, id: &str) -> Value {
+    /// The same under another id.
+    pub fn issuers_as(&self, id: &str, reach: Reach) -> Arc<Issuers> {
+        issuers(&json!({"issuers": [self.settings(id, BACK)]}), reach)
+    }
+
+    fn settings(&self, id: &str, back: &str) -> Value {
         json!({"id": id, "name": "Stub", "issuer": self.url(), "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET,
-            "redirect_uris": [BACK, "com.example.app:/back"]})
+            "redirect_uris": [back, format!("com.example.{id}:/back")]})
     }
 
     pub async fn app(&self) -> TestApp {
@@ -171,8 +180,10 @@ impl StubIssuer {
 
     /// A server that knows two issuers, as `stub` and `stub-2`.
     pub async fn app_of([first, second]: &[Self; 2]) -> TestApp {
-        let issuers =
-            issuers(&json!({"issuers": [first.settings("stub"), second.settings("stub-2")]}), Reach::Anywhere);
+        let issuers = issuers(
+            &json!({"issuers": [first.settings("stub", BACK), second.settings("stub-2", BACK_2)]}),
+            Reach::Anywhere,
+        );
         TestApp::start_with(Setup { issuers, ..Setup::default() }).await
     }
 
@@ -305,7 +316,7 @@ impl StubIssuer {
 
 /// The issuers of a file.
 fn issuers(file: &Value, reach: Reach) -> Arc<Issuers> {
-    let settings = openid::parse(&file.to_string(), |_| Err("no file".to_owned()), |_| true).expect("settings");
+    let settings = openid::parse(&file.to_string(), |_| Err("no file".to_owned()), |_, _| true).expect("settings");
     Arc::new(Issuers::new(settings, &Sender::new(reach, system_names())))
 }
 
@@ -337,6 +348,10 @@ async fn answer(request: HttpRequest, stub: Data<StubIssuer>, body: Bytes) -> Ht
         Reply::Status(status) => {
             let status = actix_web::http::StatusCode::from_u16(status).expect("a status");
             return HttpResponse::build(status).json(json!({"error": "server_error"}));
+        }
+        Reply::Error(status, word) => {
+            let status = actix_web::http::StatusCode::from_u16(status).expect("a status");
+            return HttpResponse::build(status).json(json!({ "error": word }));
         }
         Reply::Redirect => {
             return HttpResponse::Found().insert_header(("location", "http://127.0.0.1:1/")).finish();

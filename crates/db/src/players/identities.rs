@@ -1,7 +1,7 @@
 //! Identities: which persons of which issuers of sign-in are which players. It knows hashes of the issuers' ids, and no token.
 
 use mancala_domain::PlayerId;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgPool;
 use time::OffsetDateTime;
 use tracing::Instrument;
 
@@ -19,7 +19,7 @@ const LISTED_MAX: i64 = 100;
 pub struct Identity<'a> {
     /// The issuer's URL.
     pub issuer: &'a str,
-    /// SHA-256 of its id of the person.
+    /// SHA-256 of the issuer and of its id of the person.
     pub subject: &'a Hash,
 }
 
@@ -131,7 +131,13 @@ pub async fn link(
     .fetch_one(pool)
     .instrument(statement("insert player_identity"))
     .await?;
-    Ok(match (row.is_there, row.is_stored, row.owner) {
+    let owner = match row.owner {
+        Some(owner) => Some(owner),
+        // The row may have been stored while this statement waited for it.
+        None if row.is_there && !row.is_stored => find(pool, identity).await?.map(|owner| owner.player.id.0),
+        None => None,
+    };
+    Ok(match (row.is_there, row.is_stored, owner) {
         (false, ..) => Linked::Gone,
         (true, true, _) => Linked::Stored,
         (true, false, Some(owner)) if owner == own.player.id.0 => Linked::Known,
@@ -180,32 +186,6 @@ pub async fn unlink(pool: &PgPool, own: &OwnPlayer, issuer: &str, offered: &[Str
         (true, true) => Unlinked::Done,
         (true, false) => Unlinked::LastWayIn,
     })
-}
-
-/// The identities of a guest become an account's. Of two of one issuer the account's stays.
-pub(crate) async fn hand_over(
-    connection: &mut PgConnection,
-    guest: PlayerId,
-    account: PlayerId,
-) -> Result<(), DbError> {
-    sqlx::query!(
-        r#"
-        with moved as (
-            update player_identity set player_id = $2 where player_id = $1 and not exists (
-                select from player_identity own where own.player_id = $2 and own.issuer = player_identity.issuer
-            )
-        )
-        delete from player_identity where player_id = $1 and exists (
-            select from player_identity own where own.player_id = $2 and own.issuer = player_identity.issuer
-        )
-        "#,
-        guest.0,
-        account.0,
-    )
-    .execute(connection)
-    .instrument(statement("update player_identity"))
-    .await?;
-    Ok(())
 }
 
 /// Notes that a session of sign-in is used; returns whether it was not before.
