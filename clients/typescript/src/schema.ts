@@ -2300,6 +2300,11 @@ export interface components {
             /** @description As the issuer sent it. */
             code: string;
             /**
+             * @description As the issuer sent it, if it did (RFC 9207).
+             * @example https://accounts.google.com
+             */
+            iss?: string | null;
+            /**
              * @description What others see of a new player; generated unless given. A player who was here before keeps its name.
              * @example Ana
              */
@@ -4146,6 +4151,11 @@ export interface components {
         Proof: {
             /** @description As the issuer sent it. */
             code: string;
+            /**
+             * @description As the issuer sent it, if it did (RFC 9207).
+             * @example https://accounts.google.com
+             */
+            iss?: string | null;
             /** @description The session of `POST /v1/sign-in/{issuer}`. */
             session: string;
             /** @description As the issuer sent it. */
