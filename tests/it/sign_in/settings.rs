@@ -27,7 +27,7 @@ fn fault(change: &Value) -> String {
     }
     let file = json!({"issuers": [issuer]}).to_string();
     let may_reach = |url: &str, is_private| is_private || url.starts_with("https://");
-    parse(&file, |_| Ok(KEY.to_owned()), may_reach).map(|_| String::new()).unwrap_or_else(|error| error.to_string())
+    parse(&file, |_| Ok(KEY.to_owned()), may_reach).map_or_else(|error| error.to_string(), |_| String::new())
 }
 
 #[test]
