@@ -41,6 +41,7 @@ pub use serve::{RateLimits, Service, serve};
 pub use state::{
     ImportQuotas,
     clock_watch::ClockWatch,
+    issuers::{KEY_SET_BYTES_MAX, KeySet},
     tokens::{Caller, KeyError, PublicKey, Tokens, new_key},
 };
 pub use webhooks::message::write_message;

@@ -37,9 +37,9 @@ use super::{
     request::{accept, auth, origin::PublicUrl},
     routes,
     state::{
-        AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, networks::Networks, passwords::Passwords,
-        readiness::Readiness, readings::Readings, recent::RecentGames, shared_reads::SharedReads, sign_ins::SignIns,
-        tokens::Tokens, uploads::Uploads,
+        AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, issuers::KeySets, networks::Networks,
+        passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, shared_reads::SharedReads,
+        sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
     },
 };
 use crate::{
@@ -58,7 +58,7 @@ use crate::{
     metrics::{Connections, Metrics, Reader, Waiters},
     outage::Outage,
     repeats,
-    webhook::Reach,
+    webhook::{Reach, Sender, system_names},
 };
 
 /// The log's lines about an outage of appends.
@@ -283,6 +283,7 @@ struct Shared {
     plan: ConnectionPlan,
     writers: Arc<Writers>,
     tokens: Arc<Tokens>,
+    key_sets: Arc<KeySets>,
     passwords: Arc<Passwords>,
     sign_ins: Option<Arc<SignIns>>,
     recent: Arc<RecentGames>,
@@ -330,6 +331,7 @@ impl Shared {
             plan: service.plan,
             writers: service.writers,
             tokens: Arc::new(service.tokens),
+            key_sets: Arc::new(KeySets::new(Sender::new(service.webhook_reach, system_names()))),
             passwords: Arc::new(Passwords::start()?),
             sign_ins: (service.rate_limits != RateLimits::Off).then(|| Arc::new(SignIns::new())),
             recent: Arc::new(RecentGames::new()),
@@ -360,6 +362,7 @@ impl Shared {
             writers: self.writers.clone(),
             cursors: Cursors::new(self.tokens.cursor_key()),
             tokens: self.tokens.clone(),
+            key_sets: self.key_sets.clone(),
             passwords: self.passwords.clone(),
             sign_ins: self.sign_ins.clone(),
             lookups: Lookups::start(self.database.clone()),

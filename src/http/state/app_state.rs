@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     heavy::Heavy,
+    issuers::KeySets,
     networks::Networks,
     passwords::Passwords,
     readiness::Readiness,
@@ -39,6 +40,8 @@ pub(crate) struct AppState {
     pub(crate) writers: Arc<Writers>,
     pub(crate) tokens: Arc<Tokens>,
     pub(crate) cursors: Cursors,
+    /// The keys of issuers that apps trust.
+    pub(crate) key_sets: Arc<KeySets>,
     pub(crate) passwords: Arc<Passwords>,
     /// The limits of sign-ins by account; `None` without rate limits.
     pub(crate) sign_ins: Option<Arc<SignIns>>,

@@ -147,9 +147,10 @@ async fn send_form(
 
 /// Refusals for which an example cannot be blamed: it holds a token or a code that only another answer could tell, or the webhook's
 /// endpoint does not exist.
-const REFUSED: [(&str, &str); 6] = [
+const REFUSED: [(&str, &str); 7] = [
     ("create_token", "invalid_token"),
     ("create_token", "invalid_credentials"),
+    ("exchange_token", "invalid_token"),
     ("merge_guest", "validation_failed"),
     ("ping_webhook", "webhook_not_verified"),
     ("redeliver_webhook", "webhook_not_verified"),

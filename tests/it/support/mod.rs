@@ -12,6 +12,7 @@ pub mod detour;
 pub mod endpoint;
 pub mod games;
 pub mod job;
+pub mod key_server;
 pub mod listener;
 pub mod programs;
 pub mod replay;
