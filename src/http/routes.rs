@@ -12,7 +12,7 @@ use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
 
 use super::{
     answer::problem::Problem,
-    apps::{app, players as app_players, tokens as app_tokens},
+    apps::{app, exchange, players as app_players, tokens as app_tokens},
     docs::{DOCUMENT, DOCUMENT_3_0, Documentation, FOLDER},
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
@@ -172,7 +172,8 @@ fn apps(routes: &mut Routes<'_>) {
         .service(app_players::write_app_player)
         .service(app_players::get_app_player)
         .service(app_players::delete_app_player)
-        .service(app_tokens::create_app_player_token);
+        .service(app_tokens::create_app_player_token)
+        .service(exchange::exchange_token);
 }
 
 /// The OpenAPI document of the routes.

@@ -54,12 +54,13 @@ use crate::{
     },
     domain::ReservedNames,
     file_plan::FilePlan,
+    jose::KeySets,
     live::{self, Hub},
     metrics::{Connections, Metrics, Reader, Waiters},
     openid::Issuers,
     outage::Outage,
     repeats,
-    webhook::Reach,
+    webhook::{Reach, Sender, system_names},
 };
 
 /// The log's lines about an outage of appends.
@@ -286,6 +287,7 @@ struct Shared {
     plan: ConnectionPlan,
     writers: Arc<Writers>,
     tokens: Arc<Tokens>,
+    key_sets: Arc<KeySets>,
     passwords: Arc<Passwords>,
     sign_ins: Option<Arc<SignIns>>,
     issuers: Arc<Issuers>,
@@ -334,6 +336,7 @@ impl Shared {
             plan: service.plan,
             writers: service.writers,
             tokens: Arc::new(service.tokens),
+            key_sets: Arc::new(KeySets::new(Sender::new(service.webhook_reach, system_names()))),
             passwords: Arc::new(Passwords::start()?),
             sign_ins: (service.rate_limits != RateLimits::Off).then(|| Arc::new(SignIns::new())),
             issuers: service.issuers,
@@ -365,6 +368,7 @@ impl Shared {
             writers: self.writers.clone(),
             cursors: Cursors::new(self.tokens.cursor_key()),
             tokens: self.tokens.clone(),
+            key_sets: self.key_sets.clone(),
             passwords: self.passwords.clone(),
             sign_ins: self.sign_ins.clone(),
             issuers: self.issuers.clone(),

@@ -1,7 +1,7 @@
 //! A signed token in its compact form (RFC 7515): its header, its signature, and its claims as they came. Knows no claim.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -12,13 +12,24 @@ use super::keys::{Algorithm, KeySet};
 pub enum JwsError {
     #[error("it is too long")]
     TooLong,
-    #[error("it is no three parts in base64url, the first two of them JSON")]
+    #[error("it is no three parts in base64url, the first two of them JSON objects")]
     NoJws,
+    #[error("a member of its header has the wrong type, or is there twice, or alg is missing")]
+    Header,
     #[error("its algorithm is not accepted")]
     Algorithm,
     /// Extensions that every reader must know (section 4.1.11). This one knows none.
     #[error("its header has crit")]
     Critical,
+}
+
+/// Why the claims are not those that are expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// They are no JSON object.
+    NoJson,
+    /// A member is missing, has the wrong type, or is there twice.
+    Members,
 }
 
 /// A token that was read. Nothing of it counts before its signature is verified.
@@ -39,6 +50,8 @@ struct Header {
     alg: String,
     kid: Option<String>,
     typ: Option<String>,
+    /// Present also if it is null.
+    #[serde(default, deserialize_with = "present")]
     crit: Option<Value>,
 }
 
@@ -50,8 +63,10 @@ impl<'a> Signed<'a> {
         }
         let (message, signature) = token.rsplit_once('.').ok_or(JwsError::NoJws)?;
         let (header, claims) = message.split_once('.').ok_or(JwsError::NoJws)?;
-        let header: Header = serde_json::from_slice(&decode(header)?)
-            .map_err(|error| if error.is_data() { JwsError::Algorithm } else { JwsError::NoJws })?;
+        let header: Header = parse(&decode(header)?).map_err(|misfit| match misfit {
+            Misfit::NoJson => JwsError::NoJws,
+            Misfit::Members => JwsError::Header,
+        })?;
         if header.crit.is_some() {
             return Err(JwsError::Critical);
         }
@@ -77,9 +92,22 @@ impl<'a> Signed<'a> {
     }
 
     /// The claims.
-    pub fn claims<C: DeserializeOwned>(&self) -> Result<C, serde_json::Error> {
-        serde_json::from_slice(&self.claims)
+    pub fn claims<C: DeserializeOwned>(&self) -> Result<C, Misfit> {
+        parse(&self.claims)
     }
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// A part of a token.
+fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Misfit> {
+    // serde would also take a list in the order of the fields.
+    if json.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Misfit::NoJson);
+    }
+    serde_json::from_slice(json).map_err(|error| if error.is_data() { Misfit::Members } else { Misfit::NoJson })
 }
 
 fn decode(part: &str) -> Result<Vec<u8>, JwsError> {

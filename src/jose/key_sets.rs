@@ -8,14 +8,18 @@ use std::{
 };
 
 use quick_cache::sync::Cache;
+use tokio::{sync::OwnedMutexGuard, task::JoinHandle};
 
 use super::keys::KeySet;
 use crate::{
     repeats,
-    webhook::{Fetch, Sender},
+    webhook::{Fetch, Fetched, Sender},
 };
 
-/// How long a key set is used before it is fetched again. A key that an issuer withdraws counts no longer after it.
+/// When a key set in use is fetched again, beside the tokens.
+const REFRESHED_AFTER: Duration = Duration::from_mins(5);
+
+/// How long a key set is used without asking its issuer. A key that an issuer withdraws counts no longer after it.
 const FRESH_FOR: Duration = Duration::from_mins(10);
 
 /// How long a key set is used while its issuer does not answer.
@@ -24,8 +28,11 @@ const USABLE_FOR: Duration = Duration::from_hours(24);
 /// The pause between two fetches for keys that a set does not have. Tokens name these keys, and anyone can write a token.
 const UNKNOWN_KEY_PAUSE: Duration = Duration::from_secs(30);
 
-/// The pause after a fetch that failed.
+/// The pause after a fetch that failed, while there are no keys.
 const FAILURE_PAUSE: Duration = Duration::from_secs(5);
+
+/// The same while there are older ones, so that an issuer that hangs does not delay each token.
+const OLD_KEYS_PAUSE: Duration = Duration::from_secs(30);
 
 /// How many key sets are kept: more issuers than an operator trusts.
 const SETS_MAX: usize = 256;
@@ -42,7 +49,7 @@ pub struct KeySets {
 struct Published {
     known: Mutex<Known>,
     /// Held by the fetch in progress: there is one at a time.
-    fetching: tokio::sync::Mutex<()>,
+    fetching: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// What is known of a key set.
@@ -66,8 +73,8 @@ enum Need {
     Fetch,
     /// The set lacks the key, and was fetched a moment ago.
     Refuse,
-    /// The issuer did not answer a moment ago.
-    Wait,
+    /// The issuer did not answer a moment ago. It is asked again after so long.
+    Wait(Duration),
 }
 
 /// There are no keys: the issuer does not answer.
@@ -87,50 +94,68 @@ impl KeySets {
         let Ok(published) = self.sets.get_or_insert_with(url, || Ok::<_, Infallible>(Arc::default()));
         let need = published.known().need(Instant::now(), &has_key);
         match need {
-            Need::Nothing | Need::Refuse => {}
-            Need::Wait => return Err(NoKeys::after(FAILURE_PAUSE)),
+            Need::Nothing | Need::Refuse | Need::Wait(_) => {}
             Need::Refresh => {
-                let (sets, refreshed) = (self.clone(), url.to_owned());
-                tokio::spawn(async move {
-                    // Otherwise another token has begun it.
-                    if let Ok(_one) = published.fetching.try_lock() {
-                        sets.fetch(&refreshed, &published).await;
-                    }
-                });
+                // Otherwise another token has begun it.
+                if let Ok(one) = published.fetching.clone().try_lock_owned() {
+                    drop(self.start(url, published.clone(), one, Purpose::Refresh));
+                }
             }
             Need::Fetch => {
-                let _one = published.fetching.lock().await;
+                let one = published.fetching.clone().lock_owned().await;
                 // Another token may have fetched it meanwhile.
-                if published.known().need(Instant::now(), &has_key) == Need::Fetch {
-                    published.known().begin(Instant::now());
-                    self.fetch(url, &published).await;
-                }
-                if published.known().need(Instant::now(), &has_key) == Need::Wait {
-                    return Err(NoKeys::after(FAILURE_PAUSE));
+                let need = published.known().need(Instant::now(), &has_key);
+                if need == Need::Fetch {
+                    let is_missing = published.known().keys.as_ref().is_some_and(|keys| !has_key(keys));
+                    let purpose = if is_missing { Purpose::Search } else { Purpose::Refresh };
+                    // A task of its own: the client of this token may go away, and others wait for the same.
+                    let _ = self.start(url, published.clone(), one, purpose).await;
                 }
             }
         }
-        self.held(url)
+        let known = published.known();
+        if let Need::Wait(pause) = known.need(Instant::now(), &has_key) {
+            return Err(NoKeys { retry_after_s: pause.as_secs() });
+        }
+        known.keys.clone().ok_or(NoKeys { retry_after_s: FAILURE_PAUSE.as_secs() })
     }
 
-    fn held(&self, url: &str) -> Result<Arc<KeySet>, NoKeys> {
-        let keys = self.sets.get(url).and_then(|published| published.known().keys.clone());
-        keys.ok_or_else(|| NoKeys::after(FAILURE_PAUSE))
+    fn start(
+        self: &Arc<Self>,
+        url: &str,
+        published: Arc<Published>,
+        one: OwnedMutexGuard<()>,
+        purpose: Purpose,
+    ) -> JoinHandle<()> {
+        let (sets, url) = (self.clone(), url.to_owned());
+        tokio::spawn(async move {
+            let _one = one;
+            let keys = sets.fetch(&url).await;
+            published.known().end(keys, purpose, Instant::now());
+        })
     }
 
-    async fn fetch(&self, url: &str, published: &Published) {
-        let fetched = self.sender.fetch(Fetch::document(url)).await.map_err(|error| error.to_string());
-        let keys = fetched.and_then(|answer| match answer.status {
-            200 => KeySet::parse(&answer.body).ok_or_else(|| "no_key_set".to_owned()),
-            status => Err(format!("status_{status}")),
-        });
+    async fn fetch(&self, url: &str) -> Option<KeySet> {
+        let keys = match self.sender.fetch(Fetch::document(url)).await {
+            Err(error) => Err(error.to_string()),
+            Ok(Fetched { status: 200, body }) => KeySet::parse(&body).ok_or_else(|| "no key set".to_owned()),
+            Ok(Fetched { status, .. }) => Err(format!("status {status}")),
+        };
         if let Err(cause) = &keys
             && let Some(line) = repeats::admit("key sets that could not be fetched", cause)
         {
             tracing::warn!(cause, left_out = line.left_out, "the keys of a trusted issuer could not be fetched");
         }
-        published.known().end(keys.ok(), Instant::now());
+        keys.ok()
     }
+}
+
+/// Why a key set is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Refresh,
+    /// For a key that it does not have.
+    Search,
 }
 
 impl Published {
@@ -142,36 +167,26 @@ impl Published {
 impl Known {
     fn need(&self, now: Instant, has_key: impl Fn(&KeySet) -> bool) -> Need {
         let is_within = |at: Option<Instant>, pause| at.is_some_and(|at| now.duration_since(at) < pause);
-        let has_failed = is_within(self.failed_at, FAILURE_PAUSE);
         let keys = self.keys.as_ref().filter(|_| is_within(self.fetched_at, USABLE_FOR));
+        let pause = if keys.is_some() { OLD_KEYS_PAUSE } else { FAILURE_PAUSE };
+        let has_failed = is_within(self.failed_at, pause);
         match keys.map(|keys| has_key(keys)) {
-            Some(true) if has_failed || is_within(self.fetched_at, FRESH_FOR) => Need::Nothing,
-            Some(true) => Need::Refresh,
-            _ if has_failed => Need::Wait,
+            Some(true) if has_failed || is_within(self.fetched_at, REFRESHED_AFTER) => Need::Nothing,
+            Some(true) if is_within(self.fetched_at, FRESH_FOR) => Need::Refresh,
+            Some(false) | None if has_failed => Need::Wait(pause),
             Some(false) if is_within(self.searched_at, UNKNOWN_KEY_PAUSE) => Need::Refuse,
-            Some(false) | None => Need::Fetch,
+            Some(_) | None => Need::Fetch,
         }
     }
 
-    /// Notes that it is fetched for a token.
-    fn begin(&mut self, now: Instant) {
-        // The first fetch searches for no key in particular.
-        if self.keys.is_some() {
-            self.searched_at = Some(now);
-        }
-    }
-
-    fn end(&mut self, keys: Option<KeySet>, now: Instant) {
+    fn end(&mut self, keys: Option<KeySet>, purpose: Purpose, now: Instant) {
         match keys {
-            Some(keys) => *self = Self { keys: Some(Arc::new(keys)), fetched_at: Some(now), failed_at: None, ..*self },
+            Some(keys) => {
+                let searched_at = if purpose == Purpose::Search { Some(now) } else { self.searched_at };
+                *self = Self { keys: Some(Arc::new(keys)), fetched_at: Some(now), failed_at: None, searched_at };
+            }
             None => self.failed_at = Some(now),
         }
-    }
-}
-
-impl NoKeys {
-    const fn after(pause: Duration) -> Self {
-        Self { retry_after_s: pause.as_secs() }
     }
 }
 
@@ -184,7 +199,11 @@ mod tests {
             br#"{"keys": [{"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}"#;
         let mut known = Known::default();
         if let Some(before) = fetched_before {
-            known.end(KeySet::parse(keys), now.checked_sub(before).expect("the machine runs for longer"));
+            known.end(
+                KeySet::parse(keys),
+                Purpose::Refresh,
+                now.checked_sub(before).expect("the machine runs for longer"),
+            );
         }
         known
     }
@@ -200,19 +219,25 @@ mod tests {
         for (age, need) in [
             (None, Need::Fetch),
             (Some(Duration::ZERO), Need::Nothing),
-            (Some(FRESH_FOR), Need::Refresh),
+            (Some(REFRESHED_AFTER), Need::Refresh),
+            // The issuer may have withdrawn the key.
+            (Some(FRESH_FOR), Need::Fetch),
             (Some(USABLE_FOR), Need::Fetch),
         ] {
             assert_eq!(known(age, now).need(now, |_| true), need, "{age:?}");
         }
-        for (age, need) in [(None, Need::Wait), (Some(FRESH_FOR), Need::Nothing), (Some(USABLE_FOR), Need::Wait)] {
+        for (age, need) in [
+            (None, Need::Wait(FAILURE_PAUSE)),
+            (Some(FRESH_FOR), Need::Nothing),
+            (Some(USABLE_FOR), Need::Wait(FAILURE_PAUSE)),
+        ] {
             let mut known = known(age, now);
-            known.end(None, now);
+            known.end(None, Purpose::Refresh, now);
             assert_eq!(known.need(now, |_| true), need, "{age:?}, and the issuer is down");
         }
         let mut known = known(Some(FRESH_FOR), now);
-        known.end(None, now);
-        assert_eq!(known.need(now + FAILURE_PAUSE, |_| true), Need::Refresh);
+        known.end(None, Purpose::Refresh, now);
+        assert_eq!(known.need(now + OLD_KEYS_PAUSE, |_| true), Need::Fetch);
     }
 
     #[test]
@@ -220,13 +245,14 @@ mod tests {
         let now = later();
         let mut known = known(Some(Duration::from_secs(1)), now);
         assert_eq!(known.need(now, |_| false), Need::Fetch);
-        known.begin(now);
+        let same = known.keys.as_deref().cloned();
+        known.end(same, Purpose::Search, now);
         for seconds in [0, 1, 29] {
             assert_eq!(known.need(now + Duration::from_secs(seconds), |_| false), Need::Refuse);
         }
         assert_eq!(known.need(now, |_| true), Need::Nothing, "tokens of known keys pass");
         assert_eq!(known.need(now + UNKNOWN_KEY_PAUSE, |_| false), Need::Fetch);
-        known.end(None, now + UNKNOWN_KEY_PAUSE);
-        assert_eq!(known.need(now + UNKNOWN_KEY_PAUSE, |_| false), Need::Wait, "the key may be new");
+        known.end(None, Purpose::Search, now + UNKNOWN_KEY_PAUSE);
+        assert_eq!(known.need(now + UNKNOWN_KEY_PAUSE, |_| false), Need::Wait(OLD_KEYS_PAUSE), "the key may be new");
     }
 }

@@ -6,8 +6,8 @@ use ring::signature::{
     ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RSA_PSS_2048_8192_SHA256, RsaPublicKeyComponents,
     UnparsedPublicKey,
 };
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// The longest key set that is read, in bytes: several times the longest of known providers.
 pub const KEY_SET_BYTES_MAX: usize = 64 * 1024;
@@ -20,6 +20,12 @@ const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
 
 /// The bytes of a coordinate of P-256.
 const COORDINATE_BYTES: usize = 32;
+
+/// The members of a key that are read.
+const PUBLIC: [&str; 10] = ["kty", "kid", "alg", "use", "key_ops", "crv", "n", "e", "x", "y"];
+
+/// The members of private keys and of symmetric ones.
+const SECRET: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /// The algorithms of signatures that are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +43,8 @@ impl Algorithm {
             "RS256" => Some(Self::Rs256),
             "PS256" => Some(Self::Ps256),
             "ES256" => Some(Self::Es256),
-            "EdDSA" => Some(Self::EdDsa),
+            // The second name is that of RFC 9864.
+            "EdDSA" | "Ed25519" => Some(Self::EdDsa),
             _ => None,
         }
     }
@@ -97,6 +104,26 @@ impl KeySet {
         let jwks = published.keys.into_iter().filter_map(|key| serde_json::from_value::<Jwk>(key).ok());
         let keys: Vec<Key> = jwks.filter_map(|jwk| Key::of(&jwk)).take(KEYS_MAX).collect();
         (!keys.is_empty()).then_some(Self(keys))
+    }
+
+    /// The set as it may be stored: what verifies, and nothing else. `None` if it is no key set, has a secret, or cannot verify.
+    pub fn public_part(text: &[u8]) -> Option<String> {
+        #[derive(Deserialize, Serialize)]
+        struct Published {
+            keys: Vec<Map<String, Value>>,
+        }
+        if text.len() > KEY_SET_BYTES_MAX {
+            return None;
+        }
+        let mut published: Published = serde_json::from_slice(text).ok()?;
+        for key in &mut published.keys {
+            if SECRET.iter().any(|member| key.contains_key(*member)) {
+                return None;
+            }
+            key.retain(|member, _| PUBLIC.contains(&member.as_str()));
+        }
+        let written = serde_json::to_string(&published).ok()?;
+        Self::parse(written.as_bytes()).map(|_| written)
     }
 
     /// Whether a key may have signed a token with this header.
@@ -189,4 +216,52 @@ fn number(text: Option<&str>) -> Option<Vec<u8>> {
     let bytes = bytes(text)?;
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     bytes.get(zeros..).map(<[u8]>::to_vec)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const X: &str = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+
+    fn parses(key: &Value) -> bool {
+        KeySet::parse(json!({ "keys": [key] }).to_string().as_bytes()).is_some()
+    }
+
+    #[test]
+    fn keys_that_may_not_verify_are_left_out() {
+        let good = json!({"kty": "OKP", "crv": "Ed25519", "x": X});
+        for (member, value) in [
+            ("use", json!("enc")),
+            ("alg", json!("ES256")),
+            ("alg", json!("HS256")),
+            ("key_ops", json!(["sign"])),
+            ("kid", json!(7)),
+            ("crv", json!("X25519")),
+            ("kty", json!("oct")),
+            ("x", json!("AQAB")),
+            // The neutral element of the curve.
+            ("x", json!(BASE64_URL_SAFE_NO_PAD.encode([&[1][..], &[0; 31]].concat()))),
+        ] {
+            let mut key = good.clone();
+            key[member] = value.clone();
+            assert!(!parses(&key), "{member}: {value}");
+        }
+        assert!(parses(&good));
+        let rsa =
+            |bytes: usize| json!({"kty": "RSA", "e": "AQAB", "n": BASE64_URL_SAFE_NO_PAD.encode(vec![255; bytes])});
+        assert_eq!([128, 256, 1024, 1025].map(|bytes| parses(&rsa(bytes))), [false, true, true, false]);
+    }
+
+    #[test]
+    fn only_the_public_part_of_a_set_is_stored() {
+        let good = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "x": X, "kid": "d", "x5c": ["MII"]}], "more": 7});
+        let public = KeySet::public_part(good.to_string().as_bytes()).expect("it has a key");
+        assert!(!public.contains("MII") && !public.contains("more") && public.contains(r#""kid":"d""#), "{public}");
+        let secret = format!(r#"{{"keys": [{{"kty": "OKP", "crv": "Ed25519", "x": "{X}", "\u0064": "AA"}}]}}"#);
+        assert!(KeySet::public_part(secret.as_bytes()).is_none());
+        assert!(KeySet::public_part(br#"{"keys": []}"#).is_none());
+    }
 }

@@ -5,6 +5,6 @@ mod jws;
 mod key_sets;
 mod keys;
 
-pub use jws::{JwsError, Signed};
+pub use jws::{JwsError, Misfit, Signed};
 pub use key_sets::{KeySets, NoKeys};
 pub use keys::{Algorithm, KEY_SET_BYTES_MAX, KeySet};

@@ -65,6 +65,8 @@ pub enum Grant {
     App,
     /// An identity of an issuer.
     Identity,
+    /// A token of an issuer that the operator trusts for an app.
+    Exchange,
 }
 
 /// A kind of token that a client presents.
@@ -76,6 +78,8 @@ pub enum TokenKind {
     Ticket,
     /// The key of an app.
     AppKey,
+    /// A token of another issuer.
+    Subject,
 }
 
 /// What has answered a read that a standby may answer.

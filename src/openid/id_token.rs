@@ -58,7 +58,7 @@ enum Audience {
 pub(super) fn read(token: &str) -> Result<Signed<'_>, &'static str> {
     Signed::read(token, TOKEN_BYTES_MAX, &ACCEPTED).map_err(|error| match error {
         JwsError::Algorithm => "the ID token's algorithm is not accepted",
-        JwsError::TooLong | JwsError::NoJws | JwsError::Critical => "the ID token is malformed",
+        JwsError::TooLong | JwsError::NoJws | JwsError::Header | JwsError::Critical => "the ID token is malformed",
     })
 }
 

@@ -46,7 +46,8 @@ codes! {
     Unauthenticated "unauthenticated" UNAUTHORIZED "A token is needed"
         "Send `Authorization: Bearer <access token>`; POST /v1/players gives one."
     InvalidToken "invalid_token" UNAUTHORIZED "The token is not valid"
-        "The access token has expired, was revoked, was not issued by this server, or its player is gone. Get a new one."
+        "The access token has expired, was revoked, was not issued by this server, or its player is gone. Get a new one. A token of another \
+         issuer that was to be exchanged is refused for what `detail` says."
     RefreshTokenReused "refresh_token_reused" UNAUTHORIZED "The refresh token was used before"
         "A later refresh token of the same sign-in was used already, so two clients have tokens of it. Of an account all tokens of this \
          sign-in are revoked: sign in again. Of a guest the newer ones stay valid: use the newest, or the recovery code."
@@ -143,8 +144,8 @@ codes! {
         "Not the client's doing. Nothing is said about the cause; `request_id` finds it in the server's log. Trying again \
          later may help; a move can be sent again without being played twice."
     Unavailable "unavailable" SERVICE_UNAVAILABLE "The service cannot answer now"
-        "The database is away or busy. Send the same request again after the seconds in `Retry-After`; a move is never \
-         played twice."
+        "The database is away or busy, or another service that the answer needs. Send the same request again after the seconds in \
+         `Retry-After`; a move is never played twice."
     IssuerUnavailable "issuer_unavailable" SERVICE_UNAVAILABLE "The issuer of the sign-in does not answer"
         "The service by which the person wants to sign in is away, slow, or answers wrongly. Send the same request again after the seconds \
          in `Retry-After`, or let the person sign in in another way."

@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 99] = [
+pub const ORDER: [&str; 100] = [
     // players
     "create_player",
     "create_token",
@@ -106,6 +106,7 @@ pub const ORDER: [&str; 99] = [
     "get_app",
     "write_app_player",
     "create_app_player_token",
+    "exchange_token",
     "get_app_player",
     "list_app_players",
     "delete_app_player",

@@ -20,6 +20,7 @@ const PERMITTED: &[(&str, &str)] = &[
     ("POST", "/v1/players"),
     ("POST", "/v1/tokens"),
     ("POST", "/v1/tokens/revoke"),
+    ("POST", "/v1/apps/tokens"),
     // A new password; a new name is refused by its handler.
     ("PATCH", "/v1/me"),
     ("DELETE", "/v1/me"),

@@ -23,6 +23,7 @@ use crate::{
     db::{Lookups, Reads, Writers, records::usage::ImportTotal},
     domain::{PlayerKind, ReservedNames},
     http::answer::cursor::Cursors,
+    jose::KeySets,
     live::Hub,
     metrics::{Connections, Metrics},
     openid::Issuers,
@@ -40,6 +41,8 @@ pub(crate) struct AppState {
     pub(crate) writers: Arc<Writers>,
     pub(crate) tokens: Arc<Tokens>,
     pub(crate) cursors: Cursors,
+    /// The keys of issuers that apps trust.
+    pub(crate) key_sets: Arc<KeySets>,
     pub(crate) passwords: Arc<Passwords>,
     /// The limits of sign-ins by account; `None` without rate limits.
     pub(crate) sign_ins: Option<Arc<SignIns>>,

@@ -23,6 +23,7 @@ const PERMITTED: &[&str] = &[
     "create_player",
     "create_token",
     "revoke_token",
+    "exchange_token",
     "update_me",
     "delete_me",
     "delete_sign_ins",

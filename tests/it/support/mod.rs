@@ -13,6 +13,7 @@ pub mod endpoint;
 pub mod games;
 pub mod issuer;
 pub mod job;
+pub mod key_server;
 pub mod listener;
 pub mod programs;
 pub mod replay;
