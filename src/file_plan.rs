@@ -13,8 +13,8 @@ const FILES_EACH: u64 = 2;
 /// The most attempts to send webhooks at once. Each holds a connection and a TLS session: about 50 KiB.
 const ATTEMPTS_MAX: u64 = 512;
 
-/// Files for all other uses: listeners, the log, the threads' own, the embedded PostgreSQL.
-const OTHERS: u64 = 64;
+/// Files for all other uses: listeners, the log, the threads' own, the embedded PostgreSQL, and 24 requests to issuers of sign-ins.
+const OTHERS: u64 = 88;
 
 /// The least connections that are left to moves and health.
 const LEFT_MIN: u64 = 8;
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn too_few_files_are_refused() {
-        assert_eq!(FilePlan::of(100, 39), Err(TooFewFiles { allowed: 100, least: 167 }));
-        assert!(FilePlan::of(167, 39).is_ok());
+        assert_eq!(FilePlan::of(100, 39), Err(TooFewFiles { allowed: 100, least: 191 }));
+        assert!(FilePlan::of(191, 39).is_ok());
     }
 }

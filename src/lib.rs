@@ -28,6 +28,12 @@ pub mod live;
 /// Sends webhooks to public addresses that players name. Knows none of the other modules.
 pub mod webhook;
 
+/// Tokens that others have signed, and their keys. Knows `webhook`, which carries its requests.
+pub mod jose;
+
+/// Sign-in by issuers of OpenID Connect. Knows `jose`, and `webhook`, which carries its requests.
+pub mod openid;
+
 /// Hints: what each move of a position is worth, from the engine.
 pub mod hints;
 

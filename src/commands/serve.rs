@@ -13,7 +13,9 @@ use mancala_server::{
     file_plan::FilePlan,
     http::{self, ImportQuotas, Page, RateLimits, Service, Tokens},
     metrics::Metrics,
+    openid::Issuers,
     telemetry,
+    webhook::{Sender, system_names},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +46,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let mut stops = StopSignals::new()?;
     let accepted = keys::accepted(options)?;
     let given = keys::given(options)?;
+    let issuers = issuers(options)?;
     let standby = database::standby(&options.database)?;
     // After the options are known to be good: their error is the only line of a start that fails.
     tracing::info!("mancala-server {}, commit {}", build_info::VERSION, build_info::COMMIT);
@@ -83,6 +86,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let mut service = service(options, (plan, files), database, writers, tokens.accepting(&accepted), metrics);
     service.access_log.clone_from(&access_log);
     service.standby = standby;
+    service.issuers = Arc::new(issuers);
     let drain = Duration::from_secs(options.drain_s);
     let served = server::run(bound, metrics_bound, service, drain, stops).await;
     background.stop().await;
@@ -103,6 +107,12 @@ fn demand(options: &Serve) -> Demand {
         analysis_threads: options.analysis_threads.into(),
         has_standby: options.database.read_database_url.is_some(),
     }
+}
+
+/// The issuers by which people sign in. They are reached under the rules of webhooks.
+fn issuers(options: &Serve) -> Result<Issuers, Failure> {
+    let Some(file) = &options.sign_in_file else { return Ok(Issuers::default()) };
+    http::read_issuers(file, &Sender::new(webhook_reach(options), system_names())).map_err(Failure::misuse)
 }
 
 fn too_few_connections(TooFew { least }: TooFew) -> Failure {
@@ -139,6 +149,7 @@ fn service(
         shutdown_timeout_s: options.shutdown_timeout_s,
         network_games_max: options.guest_network_games,
         open_for: time::Duration::days(options.open_game_days.into()),
+        issuers: Arc::default(),
         webhook_reach: webhook_reach(options),
         import_quotas: ImportQuotas {
             account: ImportTotal { games: options.import_games_max, plies: options.import_plies_max },

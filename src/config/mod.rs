@@ -15,7 +15,7 @@ pub use options::{AccessLogFormat, AccessLogLevel, Cli, Database, LogFormat, Ser
 pub use read::Misread;
 pub use reference::reference;
 pub use subcommands::{
-    App, AppAction, Archive, Backup, Command, Export, GameForm, Import, ImportVisibility, Lasting, Openapi,
-    OpenapiVersion, Reindex, Restore, Solve, Unarchive, Upgrade, Verify,
+    App, AppAction, AppPolicies, AppTrust, Archive, Backup, Command, Export, GameForm, Import, ImportVisibility,
+    Lasting, Openapi, OpenapiVersion, PlaysWith, Reindex, Restore, Solve, Unarchive, Upgrade, Verify,
 };
 pub use values::{Networks, Ports};

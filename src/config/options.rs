@@ -53,6 +53,11 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "mancala-server", value_name = "NAME")]
     pub jwt_audience: String,
 
+    /// A JSON file with the issuers of OpenID Connect by which people may sign in, such as Google and Apple: docs/operations/sign-in.md. It
+    /// holds secrets, so only the server's user may open it (`chmod 600`). Unless set, there are none
+    #[arg(long, env, global = true, value_name = "FILE")]
+    pub sign_in_file: Option<PathBuf>,
+
     /// Origins whose pages may call the API from a browser, such as `https://play.example`, separated by commas; `*` for all
     #[arg(long, env, global = true, default_value = "*", value_delimiter = ',', value_parser = origin, value_name = "ORIGINS")]
     pub cors_origins: Vec<String>,

@@ -22,6 +22,7 @@ mod records;
 mod request;
 mod routes;
 mod serve;
+mod sign_in;
 mod state;
 mod study;
 mod variants;
@@ -41,6 +42,7 @@ pub use serve::{RateLimits, Service, serve};
 pub use state::{
     ImportQuotas,
     clock_watch::ClockWatch,
+    sign_in_file::{SignInFileError, read_issuers},
     tokens::{Caller, KeyError, PublicKey, Tokens, new_key},
 };
 pub use webhooks::message::write_message;

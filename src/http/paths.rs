@@ -55,6 +55,12 @@ pub(crate) fn find(path: &str) -> Option<&'static Path> {
     PATHS.get()?.find(path)
 }
 
+/// Whether a call asks an issuer of sign-ins, which is elsewhere.
+pub(crate) fn asks_issuer(method: &Method, path: &str) -> bool {
+    let begins = |start: &str| path.starts_with(start);
+    method == Method::POST && begins("/v1/sign-in/") || method == Method::PUT && begins("/v1/me/identities/")
+}
+
 /// The paths of the document, and the pages that are served beside it. They name a request's pattern, and distinguish a
 /// wrong method from an unknown path.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
 
 use super::{
     answer::problem::Problem,
-    apps::{app, players as app_players, tokens as app_tokens},
+    apps::{app, exchange, players as app_players, tokens as app_tokens},
     docs::{DOCUMENT, DOCUMENT_3_0, Documentation, FOLDER},
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
@@ -26,6 +26,7 @@ use super::{
     },
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{accept::prefers_page, conditional::IfNoneMatch, extract},
+    sign_in::{begin, complete, identities},
     study::{
         analyses, explorer, hints, notes,
         pictures::{boards, graphs},
@@ -93,6 +94,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
                 .configure(social)
+                .configure(sign_in)
                 .configure(pictures)
                 .configure(webhooks)
                 .configure(operators)
@@ -123,6 +125,16 @@ fn social(routes: &mut Routes<'_>) {
         .service(friends::list_friends)
         .service(people::list_players)
         .service(people::list_opponents);
+}
+
+fn sign_in(routes: &mut Routes<'_>) {
+    routes
+        .service(begin::list_issuers)
+        .service(begin::begin_sign_in)
+        .service(complete::complete_sign_in)
+        .service(identities::list_identities)
+        .service(identities::link_identity)
+        .service(identities::delete_identity);
 }
 
 fn pictures(routes: &mut Routes<'_>) {
@@ -165,7 +177,8 @@ fn apps(routes: &mut Routes<'_>) {
         .service(app_players::write_app_player)
         .service(app_players::get_app_player)
         .service(app_players::delete_app_player)
-        .service(app_tokens::create_app_player_token);
+        .service(app_tokens::create_app_player_token)
+        .service(exchange::exchange_token);
 }
 
 /// The OpenAPI document of the routes.

@@ -55,11 +55,13 @@ use crate::{
     },
     domain::ReservedNames,
     file_plan::FilePlan,
+    jose::KeySets,
     live::{self, Hub},
     metrics::{Connections, Metrics, Reader, Waiters},
+    openid::Issuers,
     outage::Outage,
     repeats,
-    webhook::Reach,
+    webhook::{Reach, Sender, system_names},
 };
 
 /// The log's lines about an outage of appends.
@@ -101,6 +103,8 @@ pub struct Service {
     pub open_for: time::Duration,
     /// How many games against the computer all guests of one network may have at once, if rate limits are on.
     pub network_games_max: u32,
+    /// The issuers by which people sign in.
+    pub issuers: Arc<Issuers>,
     /// The addresses at which players may register webhooks.
     pub webhook_reach: Reach,
     /// How much of imports each player may have stored.
@@ -283,8 +287,10 @@ struct Shared {
     plan: ConnectionPlan,
     writers: Arc<Writers>,
     tokens: Arc<Tokens>,
+    key_sets: Arc<KeySets>,
     passwords: Arc<Passwords>,
     sign_ins: Option<Arc<SignIns>>,
+    issuers: Arc<Issuers>,
     recent: Arc<RecentGames>,
     heavy: Arc<Heavy>,
     hub: Arc<Hub>,
@@ -330,8 +336,10 @@ impl Shared {
             plan: service.plan,
             writers: service.writers,
             tokens: Arc::new(service.tokens),
+            key_sets: Arc::new(KeySets::new(Sender::new(service.webhook_reach, system_names()))),
             passwords: Arc::new(Passwords::start()?),
             sign_ins: (service.rate_limits != RateLimits::Off).then(|| Arc::new(SignIns::new())),
+            issuers: service.issuers,
             recent: Arc::new(RecentGames::new()),
             hub: service.hub,
             readings: Arc::default(),
@@ -360,8 +368,10 @@ impl Shared {
             writers: self.writers.clone(),
             cursors: Cursors::new(self.tokens.cursor_key()),
             tokens: self.tokens.clone(),
+            key_sets: self.key_sets.clone(),
             passwords: self.passwords.clone(),
             sign_ins: self.sign_ins.clone(),
+            issuers: self.issuers.clone(),
             lookups: Lookups::start(self.database.clone()),
             recent: self.recent.clone(),
             heavy: self.heavy.clone(),

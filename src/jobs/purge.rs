@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 use crate::{
     db::{
         DbError, idempotency,
-        players::{self, friends, invitation_counts, player_keys, refresh_tokens, revocations},
+        players::{self, friends, identities, invitation_counts, player_keys, refresh_tokens, revocations},
         study::analyses,
         webhooks::deliveries,
     },
@@ -55,6 +55,11 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     }
     for _ in 0..BATCHES_MAX {
         if player_keys::purge(pool, now, BATCH).await? == 0 {
+            break;
+        }
+    }
+    for _ in 0..BATCHES_MAX {
+        if identities::purge_sessions(pool, now, BATCH).await? == 0 {
             break;
         }
     }

@@ -63,6 +63,10 @@ pub enum Grant {
     Recovery,
     /// By an app, for one of its players.
     App,
+    /// An identity of an issuer.
+    Identity,
+    /// A token of an issuer that the operator trusts for an app.
+    Exchange,
 }
 
 /// A kind of token that a client presents.
@@ -74,6 +78,8 @@ pub enum TokenKind {
     Ticket,
     /// The key of an app.
     AppKey,
+    /// A token of another issuer.
+    Subject,
 }
 
 /// What has answered a read that a standby may answer.

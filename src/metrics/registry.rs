@@ -55,9 +55,9 @@ pub struct Metrics {
     cache_hits: Counter,
     cache_misses: Counter,
     /// In the order of [`Grant`].
-    tokens_issued: [Counter; 5],
+    tokens_issued: [Counter; 7],
     /// In the order of [`TokenKind`].
-    tokens_refused: [Counter; 4],
+    tokens_refused: [Counter; 5],
     /// In the order of [`DeliveryOutcome`].
     webhook_deliveries: [Counter; 3],
     /// Opened, and reused.
@@ -123,8 +123,10 @@ impl Metrics {
             moves: Family::default(),
             cache_hits: Counter::default(),
             cache_misses: Counter::default(),
-            tokens_issued: ["guest", "password", "refresh", "recovery", "app"].map(|word| of(&issued, "grant", word)),
-            tokens_refused: ["access", "refresh", "ticket", "app_key"].map(|word| of(&refused, "token", word)),
+            tokens_issued: ["guest", "password", "refresh", "recovery", "app", "identity", "exchange"]
+                .map(|word| of(&issued, "grant", word)),
+            tokens_refused: ["access", "refresh", "ticket", "app_key", "subject"]
+                .map(|word| of(&refused, "token", word)),
             webhook_deliveries: ["delivered", "retried", "failed"].map(|word| of(&deliveries, "outcome", word)),
             webhook_connections: ["opened", "reused"].map(|word| of(&connected, "connection", word)),
             webhook_connections_open: Gauge::default(),

@@ -33,7 +33,7 @@ use tokio_util::{
 use super::wire::{Meter, Talk, Wire};
 
 /// The most bytes that the heads of an answer may have together: interim answers (1xx) may precede the final one.
-const HEAD_BYTES_MAX: usize = 64 * 1024;
+pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
 
 /// The most bytes that are read of the body of an answer: a little more than a challenge in JSON. A connection whose answer is longer
 /// is closed.

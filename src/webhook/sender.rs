@@ -192,6 +192,14 @@ impl Sender {
         self.pool.count_open()
     }
 
+    pub(super) const fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    pub(super) const fn tls(&self) -> &TlsConnector {
+        &self.tls
+    }
+
     async fn attempt(&self, url: &Url, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
         let origin = Origin {
             is_encrypted: url.scheme() == "https",
@@ -228,7 +236,7 @@ impl Sender {
         attempt: Attempt<'_>,
     ) -> Result<EndpointResponse, SendError> {
         let checked = Instant::now();
-        let (wire, address) = self.connect(addresses, origin.port).await?;
+        let (wire, address) = self.connect(addresses, origin.port, CONNECT_TIMEOUT).await?;
         let meter = wire.meter();
         let (stream, is_http2) = if origin.is_encrypted {
             let name = ServerName::try_from(origin.host.trim_matches(['[', ']']).to_owned());
@@ -292,7 +300,7 @@ impl Sender {
 
     /// The addresses of a host, all of which must be allowed: a name with a private address is suspicious. Otherwise its kept
     /// connections are closed too.
-    async fn checked(&self, url: &Url, origin: &Origin) -> Result<Vec<IpAddr>, SendError> {
+    pub(super) async fn checked(&self, url: &Url, origin: &Origin) -> Result<Vec<IpAddr>, SendError> {
         let addresses = match url.host() {
             Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],
             Some(Host::Ipv6(address)) => vec![IpAddr::V6(address)],
@@ -307,11 +315,16 @@ impl Sender {
     }
 
     /// Connects to one of the checked addresses, so that a changed DNS answer (DNS rebinding) has no effect.
-    async fn connect(&self, addresses: &[IpAddr], port: u16) -> Result<(Wire, IpAddr), SendError> {
+    pub(super) async fn connect(
+        &self,
+        addresses: &[IpAddr],
+        port: u16,
+        patience: Duration,
+    ) -> Result<(Wire, IpAddr), SendError> {
         let mut failure = SendError::NameNotFound;
         for &address in addresses.iter().take(ADDRESSES_MAX) {
             let open = self.pool.open(self.open_max);
-            match timeout(CONNECT_TIMEOUT, TcpStream::connect(SocketAddr::new(address, port))).await {
+            match timeout(patience, TcpStream::connect(SocketAddr::new(address, port))).await {
                 Ok(Ok(stream)) => {
                     self.used.opened.fetch_add(1, Ordering::Relaxed);
                     return Ok((Wire::new(stream, open), address));

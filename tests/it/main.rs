@@ -12,6 +12,7 @@ mod page;
 mod players;
 mod records;
 mod request;
+mod sign_in;
 mod storage;
 mod study;
 mod support;

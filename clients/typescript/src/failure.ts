@@ -16,13 +16,14 @@ export type Failure =
   | Of<"validation_failed", { errors: FieldError[] }>
   | Of<"seat_taken" | "own_game" | "no_such_offer" | "offer_pending" | "offer_not_possible", { game?: Game }>
   /** Temporary. The same request may be sent again after `retryAfterMs`. */
-  | Of<"rate_limited" | "unavailable" | "internal", { retryAfterMs?: number }>
+  | Of<"rate_limited" | "unavailable" | "issuer_unavailable" | "internal", { retryAfterMs?: number }>
   | Of<
       | "malformed_request"
       | "unauthenticated"
       | "invalid_token"
       | "refresh_token_reused"
       | "invalid_credentials"
+      | "sign_in_refused"
       | "forbidden"
       | "player_suspended"
       | "not_seated"
@@ -30,6 +31,8 @@ export type Failure =
       | "method_not_allowed"
       | "not_acceptable"
       | "name_taken"
+      | "identity_taken"
+      | "last_way_in"
       | "no_record"
       | "game_not_over"
       | "too_many_analyses"
@@ -73,6 +76,7 @@ export function isTemporary(failure: Failure, status: number): boolean {
     case "no_answer":
     case "rate_limited":
     case "unavailable":
+    case "issuer_unavailable":
     case "internal":
       return true;
     case "bad_answer":
@@ -132,6 +136,7 @@ function failureOf(response: Response, problem: Record<string, unknown> | undefi
       return { code, detail, ...shown };
     case "rate_limited":
     case "unavailable":
+    case "issuer_unavailable":
     case "internal":
       return { code, detail, ...later };
     default:
@@ -147,6 +152,7 @@ const PLAIN: Record<Plain, true> = {
   invalid_token: true,
   refresh_token_reused: true,
   invalid_credentials: true,
+  sign_in_refused: true,
   forbidden: true,
   player_suspended: true,
   not_seated: true,
@@ -154,6 +160,8 @@ const PLAIN: Record<Plain, true> = {
   method_not_allowed: true,
   not_acceptable: true,
   name_taken: true,
+  identity_taken: true,
+  last_way_in: true,
   no_record: true,
   game_not_over: true,
   too_many_analyses: true,

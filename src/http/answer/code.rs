@@ -46,12 +46,16 @@ codes! {
     Unauthenticated "unauthenticated" UNAUTHORIZED "A token is needed"
         "Send `Authorization: Bearer <access token>`; POST /v1/players gives one."
     InvalidToken "invalid_token" UNAUTHORIZED "The token is not valid"
-        "The access token has expired, was revoked, was not issued by this server, or its player is gone. Get a new one."
+        "The access token has expired, was revoked, was not issued by this server, or its player is gone. Get a new one. A token of another \
+         issuer that was to be exchanged is refused for what `detail` says."
     RefreshTokenReused "refresh_token_reused" UNAUTHORIZED "The refresh token was used before"
         "A later refresh token of the same sign-in was used already, so two clients have tokens of it. Of an account all tokens of this \
          sign-in are revoked: sign in again. Of a guest the newer ones stay valid: use the newest, or the recovery code."
     InvalidCredentials "invalid_credentials" UNAUTHORIZED "The name, the password or the recovery code is wrong"
         "No account has this name and this password, and which of the two is wrong is not said; or no player has this recovery code."
+    SignInRefused "sign_in_refused" UNAUTHORIZED "The sign-in by an issuer is refused"
+        "The session, the state or the code is wrong, too old or was used before, or the issuer's token is not to be believed; `detail` says \
+         which. No player was made or changed. Begin again."
     Forbidden "forbidden" FORBIDDEN "Not allowed"
         "The caller is known but may not do this; `detail` says why."
     PlayerSuspended "player_suspended" FORBIDDEN "The player is suspended"
@@ -73,6 +77,11 @@ codes! {
          `Content-Encoding`)."
     NameTaken "name_taken" CONFLICT "The name is taken"
         "An account has this name, or one that reads the same (capitals make no difference). Choose another."
+    IdentityTaken "identity_taken" CONFLICT "The identity cannot be linked"
+        "The identity is another player's, or the caller has another one of this issuer; `detail` says which. Sign in by it instead, or unlink \
+         the other one first."
+    LastWayIn "last_way_in" CONFLICT "It is the last way to sign in"
+        "Without this identity the caller could not sign in any more. Set a password, or link another identity first."
     SeatTaken "seat_taken" CONFLICT "The seat is taken"
         "Another player joined first; when declining an invitation, the caller did. `game` shows the game as it is."
     OwnGame "own_game" CONFLICT "The game is the caller's own"
@@ -135,8 +144,11 @@ codes! {
         "Not the client's doing. Nothing is said about the cause; `request_id` finds it in the server's log. Trying again \
          later may help; a move can be sent again without being played twice."
     Unavailable "unavailable" SERVICE_UNAVAILABLE "The service cannot answer now"
-        "The database is away or busy. Send the same request again after the seconds in `Retry-After`; a move is never \
-         played twice."
+        "The database is away or busy, or another service that the answer needs. Send the same request again after the seconds in \
+         `Retry-After`; a move is never played twice."
+    IssuerUnavailable "issuer_unavailable" SERVICE_UNAVAILABLE "The issuer of the sign-in does not answer"
+        "The service by which the person wants to sign in is away, slow, or answers wrongly. Send the same request again after the seconds \
+         in `Retry-After`, or let the person sign in in another way."
 }
 
 impl Code {

@@ -207,6 +207,11 @@ impl Problem {
         Self { is_expected: true, ..Self::new(Code::Unavailable, detail) }
     }
 
+    /// A failure of another service, which is no fault of this one.
+    pub fn outside(code: Code, detail: impl Into<String>) -> Self {
+        Self { is_expected: true, ..Self::new(code, detail) }
+    }
+
     /// The answer to a readiness probe while the server is stopping.
     pub fn draining() -> Self {
         Self { is_expected: true, ..Self::unready(ReadinessCheck::Draining, "the server is stopping") }
@@ -346,7 +351,7 @@ impl ResponseError for Problem {
     fn error_response(&self) -> HttpResponse<BoxBody> {
         let mut response = HttpResponse::build(self.code().status());
         match self.code() {
-            Code::Unauthenticated | Code::InvalidCredentials => {
+            Code::Unauthenticated | Code::InvalidCredentials | Code::SignInRefused => {
                 response.insert_header((header::WWW_AUTHENTICATE, "Bearer"))
             }
             Code::InvalidToken | Code::RefreshTokenReused => {

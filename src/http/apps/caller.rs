@@ -40,8 +40,13 @@ fn void(state: &AppState) -> Problem {
 fn enabled(app: App) -> Result<App, Problem> {
     match app.disabled_at {
         None => Ok(app),
-        Some(_) => Err(Problem::new(Code::Forbidden, "the operator of this server has disabled the app")),
+        Some(_) => Err(disabled()),
     }
+}
+
+/// The refusal of a disabled app, and of its players.
+pub(super) fn disabled() -> Problem {
+    Problem::new(Code::Forbidden, "the operator of this server has disabled the app")
 }
 
 impl FromRequest for AppCaller {
@@ -57,7 +62,7 @@ impl FromRequest for AppCaller {
                 limits::count_bad_key(&request)?;
                 return Err(void(state));
             };
-            limits::count_app(&request, app.id)?;
+            limits::count_app(&request, app.id, app.quotas.calls_per_minute)?;
             Ok(Self { app: enabled(app)?, key })
         })
     }

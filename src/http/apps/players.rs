@@ -79,7 +79,7 @@ pub async fn write_app_player(
             continue;
         }
         let new = new_player(&id, parse_name(&name, &state.reserved_names)?);
-        limits::count_app_player(&request, caller.app.id)?;
+        limits::count_app_player(&request, caller.app.id, caller.app.quotas.players_per_day)?;
         match players::insert(&state.db, caller.app.id, &caller.key, &new).await? {
             Inserted::Stored => {
                 let address = format!("/v1/apps/me/players/{}", in_path(&id));
@@ -101,7 +101,7 @@ fn in_path(id: &ExternalId) -> String {
     id.as_str().replace('|', "%7C")
 }
 
-fn new_player(id: &ExternalId, name: PlayerName) -> AppPlayer {
+pub(super) fn new_player(id: &ExternalId, name: PlayerName) -> AppPlayer {
     let player = Player { id: PlayerId(Uuid::now_v7()), kind: PlayerKind::Guest, name, created_at: now() };
     AppPlayer { external_id: id.clone(), player }
 }

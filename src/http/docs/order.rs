@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 96] = [
+pub const ORDER: [&str; 103] = [
     // players
     "create_player",
     "create_token",
@@ -16,6 +16,12 @@ pub const ORDER: [&str; 96] = [
     "delete_sign_ins",
     "renew_recovery_code",
     "merge_guest",
+    "list_issuers",
+    "begin_sign_in",
+    "complete_sign_in",
+    "link_identity",
+    "list_identities",
+    "delete_identity",
     "list_players",
     "list_opponents",
     "create_friend",
@@ -103,6 +109,7 @@ pub const ORDER: [&str; 96] = [
     "get_app",
     "write_app_player",
     "create_app_player_token",
+    "exchange_token",
     "get_app_player",
     "list_app_players",
     "delete_app_player",

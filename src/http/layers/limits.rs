@@ -36,12 +36,13 @@ use governor::{
 use quick_cache::sync::Cache;
 use tokio::time::sleep;
 
-use super::{client_address, response_headers};
+use super::{chosen::Chosen, client_address, response_headers};
 use crate::{
     domain::PlayerId,
     http::{
         address::{network, site},
         answer::{code::Code, problem::Problem},
+        paths,
         request::auth,
     },
     live::{Client, Holder},
@@ -153,8 +154,8 @@ pub struct Limits {
     heavy_of_account: Limit<PlayerId>,
     heavy_of_address: ByAddress,
     guest_imports: ByAddress,
-    app: Limit<PlayerId>,
-    app_players: Limit<PlayerId>,
+    app: Chosen<Limit<PlayerId>>,
+    app_players: Chosen<Limit<PlayerId>>,
 }
 
 /// Lets a call pass, or refuses it with 429. Every counted answer has the quota's state in its headers.
@@ -212,8 +213,8 @@ pub fn count_import(request: &HttpRequest, plies: usize) -> Result<(), Problem> 
     counted.map(|_| ()).map_err(|state| state.refusal_of("the guests of this address have imported too much"))
 }
 
-/// The app by which a request was counted.
-struct CountedApp(PlayerId);
+/// The app by which a request was counted, and its quota of calls.
+struct CountedApp(PlayerId, Option<NonZeroU32>);
 
 /// Counts a call whose app's key is void, as one without a token. The answer shows the address's quota.
 pub fn count_bad_key(request: &HttpRequest) -> Result<(), Problem> {
@@ -226,10 +227,10 @@ pub fn count_bad_key(request: &HttpRequest) -> Result<(), Problem> {
 }
 
 /// Counts a call of an app, which was counted with all calls of its address before. The answer shows the app's quota.
-pub fn count_app(request: &HttpRequest, app: PlayerId) -> Result<(), Problem> {
+pub fn count_app(request: &HttpRequest, app: PlayerId, quota: Option<NonZeroU32>) -> Result<(), Problem> {
     let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
-    let state = limits.app.count(&app, ONE).map_err(|state| state.refusal())?;
-    request.extensions_mut().insert(CountedApp(app));
+    let state = limits.app.of(quota, Limit::with_quota).count(&app, ONE).map_err(|state| state.refusal())?;
+    request.extensions_mut().insert(CountedApp(app, quota));
     if let Some(counted) = request.extensions().get::<SharedQuotaState>() {
         *counted.0.borrow_mut() = state;
     }
@@ -237,9 +238,9 @@ pub fn count_app(request: &HttpRequest, app: PlayerId) -> Result<(), Problem> {
 }
 
 /// Counts a player that an app is about to create.
-pub fn count_app_player(request: &HttpRequest, app: PlayerId) -> Result<(), Problem> {
+pub fn count_app_player(request: &HttpRequest, app: PlayerId, quota: Option<NonZeroU32>) -> Result<(), Problem> {
     let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
-    let counted = limits.app_players.count(&app, ONE);
+    let counted = limits.app_players.of(quota, Limit::with_quota).count(&app, ONE);
     counted.map(|_| ()).map_err(|state| state.refusal_of("the app has created too many players"))
 }
 
@@ -316,8 +317,8 @@ impl Limits {
             heavy_of_account: Limit::new(HEAVY, clock),
             heavy_of_address: ByAddress::new(HEAVY, clock),
             guest_imports: ByAddress::new(GUEST_IMPORTS, clock),
-            app: Limit::new(APP, clock),
-            app_players: Limit::new(APP_PLAYERS, clock),
+            app: Chosen::new(Limit::new(APP, clock)),
+            app_players: Chosen::new(Limit::new(APP_PLAYERS, clock)),
         }
     }
 
@@ -333,7 +334,8 @@ impl Limits {
         }
         let strict = match path {
             "/v1/players" if request.method() == Method::POST => Some(&self.new_players),
-            "/v1/tokens" if request.method() == Method::POST => Some(&self.tokens),
+            "/v1/tokens" | "/v1/apps/tokens" if request.method() == Method::POST => Some(&self.tokens),
+            path if paths::asks_issuer(request.method(), path) => Some(&self.tokens),
             // Setting a password costs as much as signing in, and any guest may do it.
             "/v1/me" if request.method() == Method::PATCH => Some(&self.tokens),
             _ => None,
@@ -349,9 +351,9 @@ impl Limits {
         let address = client_address::client_address(request);
         let of_everyone = self.everyone.count(address, calls)?;
         let Some(caller) = auth::identity(request) else {
-            let app = request.extensions().get::<CountedApp>().map(|app| app.0);
+            let app = request.extensions().get::<CountedApp>().map(|app| (app.0, app.1));
             return match app {
-                Some(app) => self.app.count(&app, calls),
+                Some((app, quota)) => self.app.of(quota, Limit::with_quota).count(&app, calls),
                 // Once the database says whose key it is: see `count_app` and `count_bad_key`.
                 None if auth::app_key(request).is_some() => Ok(of_everyone),
                 None => self.address.count(address, calls),
@@ -431,6 +433,12 @@ struct Limit<K: Hash + Eq + Clone, C: Clock = LimitClock> {
 impl<K: Hash + Eq + Clone> Limit<K> {
     fn new(policy: Policy, clock: LimitClock) -> Self {
         Self::with(policy, BUCKETS_MAX, clock)
+    }
+
+    /// The same limit with another quota, which is for a minute at least, and for few callers.
+    fn with_quota(&self, quota: NonZeroU32) -> Self {
+        let policy = Policy { quota, window_s: self.policy.window_s.max(60), ..self.policy };
+        Self::with(policy, 1024, *self.limiter.clock())
     }
 }
 

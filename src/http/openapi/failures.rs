@@ -67,6 +67,7 @@ const fn detail(code: Code) -> &'static str {
         Code::InvalidToken => "the access token is not valid, or no longer",
         Code::RefreshTokenReused => "a later refresh token of this sign-in was used already",
         Code::InvalidCredentials => "no account has this name and this password",
+        Code::SignInRefused => "the session was used before",
         Code::Forbidden => "the caller may not do this",
         Code::PlayerSuspended => "the player is suspended until 2026-12-01T00:00:00.000Z",
         Code::NotSeated => "the caller does not sit in this game",
@@ -76,6 +77,8 @@ const fn detail(code: Code) -> &'static str {
         Code::PayloadTooLarge => "a body has at most 64 KiB",
         Code::UnsupportedMediaType => "a body is sent as application/json",
         Code::NameTaken => "an account has this name, or one that reads alike",
+        Code::IdentityTaken => "the caller has another identity of this issuer: unlink it first",
+        Code::LastWayIn => "without it the caller could not sign in: set a password or link another identity first",
         Code::SeatTaken => "the seat is taken",
         Code::OwnGame => "the caller has created this game: another player joins it",
         Code::GameNotStarted => "the game waits for an opponent",
@@ -105,6 +108,7 @@ const fn detail(code: Code) -> &'static str {
         Code::RateLimited => "too many calls; the next one may come in 3 s",
         Code::Internal => "the server failed",
         Code::Unavailable => "the database is away or busy; try again",
+        Code::IssuerUnavailable => "the issuer does not answer as it should; try again",
     }
 }
 

@@ -71,6 +71,7 @@ pub async fn create_friend(
             forbidden(&format!("one of the two has {FRIENDS_MAX} friends, the most that one may have"))
         }
         Asking::Blocks => forbidden("the caller blocks this player: unblock it first"),
+        Asking::Apart => forbidden("one of the two plays within an app of which the other is no player"),
         Asking::NoAsker => Err(player::gone()),
         Asking::NoPlayer => Err(no_player()),
         Asking::NoPerson => forbidden("only guests and accounts can be friends"),

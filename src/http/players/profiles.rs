@@ -93,7 +93,7 @@ pub async fn create_player(
     };
     let player = Player { id: PlayerId(Uuid::now_v7()), kind, name, created_at: now() };
     let network = state.networks.of(client_address(&request));
-    let new = NewPlayer { player: &player, password_hash: hash.as_deref(), network, key };
+    let new = NewPlayer { player: &player, password_hash: hash.as_deref(), network, key, identity: None };
     let Some(tokens) = TokenSet::begin_as_new(&state, &new).await? else {
         // A concurrent request with this key was stored first; it may have taken the name, too.
         return replay(&state, key.as_ref()).await?.ok_or_else(name_taken);

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::{
     clock::now,
     db::players::{
-        self, WebhookChoice,
+        self, WebhookChoice, identities,
         refresh_tokens::{self, SignedIn},
     },
     domain::PlayerKind,
@@ -123,15 +123,15 @@ impl ListedSignIn {
 /// Sign out everywhere
 ///
 /// Ends all sign-ins of an account, that of this call included: all access and refresh tokens that were given out are void, in every
-/// server within a second, and so is the recovery code; all streams end. Sign in again with the password. A guest is 403, because nothing but its tokens
-/// identifies it.
+/// server within a second, and so is the recovery code; all streams end. Sign in again with the password, or by an issuer. A guest without an identity is 403, because
+/// nothing but its tokens identifies it.
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_sign_ins",
     params(DeleteSignIns),
     responses(
         (status = 204, description = "All sign-ins have ended"),
-        (status = 403, description = "`forbidden`: the caller is a guest"),
+        (status = 403, description = "`forbidden`: the caller is a guest without an identity"),
     ),
     security(("bearer" = []))
 )]
@@ -142,8 +142,10 @@ pub async fn delete_sign_ins(
     query: Query<DeleteSignIns>,
 ) -> Result<HttpResponse, Problem> {
     let own = player::find(&state, caller).await?;
-    if own.player.kind != PlayerKind::Account {
-        let detail = "a guest without tokens could never come back: set a password first, or erase the guest";
+    if own.player.kind != PlayerKind::Account
+        && !identities::has_any(&state.db, caller.player, state.issuers.urls()).await?
+    {
+        let detail = "a guest without tokens could never come back: set a password or link an identity first, or erase the guest";
         return Err(Problem::new(Code::Forbidden, detail));
     }
     let webhooks = match query.0.webhooks {

@@ -15,6 +15,7 @@ use crate::{
     clock::now,
     db::players::{
         self, FirstCredentials, Named, Network, OwnPlayer, SignIn,
+        identities::Identity,
         player_keys::PlayerKey,
         refresh_tokens::{self, Hash, Rotated},
     },
@@ -112,7 +113,9 @@ async fn recover(state: &AppState, code: &str, network: IpAddr) -> Result<TokenS
 async fn refresh(state: &AppState, presented: &str) -> Result<TokenSet, Problem> {
     let (now, successor) = (now(), new_refresh_token());
     let expires_at = now + refresh_tokens::LIFETIME;
-    let rotated = refresh_tokens::rotate(&state.db, &hash(presented), &hash(&successor), now, expires_at).await?;
+    let rotated =
+        refresh_tokens::rotate(&state.db, &hash(presented), &hash(&successor), now, expires_at, state.issuers.urls())
+            .await?;
     let (code, detail) = match rotated {
         Rotated::Stored { player, family } => {
             return Ok(TokenSet::new(state, &player, Grant::Refresh, (family, successor), now));
@@ -245,6 +248,8 @@ pub(crate) struct NewPlayer<'a> {
     /// Stored of a guest only.
     pub(crate) network: Option<Network>,
     pub(crate) key: Option<PlayerKey>,
+    /// By which the player signs in.
+    pub(crate) identity: Option<Identity<'a>>,
 }
 
 impl TokenSet {
@@ -285,14 +290,19 @@ impl TokenSet {
         Ok(stored.then(|| Self::new(state, player, grant, (sign_in.family, first), now)))
     }
 
-    /// Stores a new player with its first tokens; `None` if another account has the name, or another request used the key.
+    /// Stores a new player with its first tokens; `None` if another account has the name, another player the
+    /// identity, or another request used the key.
     pub(crate) async fn begin_as_new(state: &AppState, new: &NewPlayer<'_>) -> Result<Option<Self>, Problem> {
-        let NewPlayer { player, password_hash, network, key } = *new;
-        let grant = if password_hash.is_some() { Grant::Password } else { Grant::Guest };
+        let NewPlayer { player, password_hash, network, key, identity } = *new;
+        let grant = match (password_hash, identity) {
+            (Some(_), _) => Grant::Password,
+            (None, Some(_)) => Grant::Identity,
+            (None, None) => Grant::Guest,
+        };
         let (now, first, code) = (now(), new_refresh_token(), recovery::new_code());
         let sign_in = new_sign_in(&first, now);
         let first_credentials =
-            FirstCredentials { password_hash, network, recovery: &recovery::hash(&code), key, sign_in };
+            FirstCredentials { password_hash, network, recovery: &recovery::hash(&code), key, identity, sign_in };
         let stored = players::insert(&state.db, player, &first_credentials).await?;
         let own = OwnPlayer { player: player.clone(), credentials_version: 0 };
         Ok((stored == Named::Stored)

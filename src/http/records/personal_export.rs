@@ -26,6 +26,7 @@ use crate::{
         players::{
             self, Network, blocks,
             friends::{self, FriendStatus},
+            identities::{self, LinkedIdentity},
             mutes, recovery, refresh_tokens, reports, suspensions,
         },
         study::{analyses, notes},
@@ -69,7 +70,7 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked and muted players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
+/// Profile, app, sign-ins, identities, the hash of a guest's network, idempotency keys, open invitations, blocked and muted players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
 /// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
@@ -119,6 +120,7 @@ pub async fn export_me(
             .await?
             .map(|of| MembershipView { name: of.app, external_id: of.external_id.to_string() }),
         friends: friends(&state.db, caller.player).await?,
+        identities: identities::list(&state.db, caller.player).await?.into_iter().map(LinkedView::of).collect(),
         notes: vec![],
         games: vec![],
     };
@@ -260,6 +262,8 @@ struct Export {
     app: Option<MembershipView>,
     /// The player's friends, and the requests by the player and to it, those that it declined included.
     friends: Vec<FriendView>,
+    /// The issuers of sign-ins that know the player, the oldest first.
+    identities: Vec<LinkedView>,
     /// All notes of the player, by the age of their games, oldest first.
     notes: Vec<NoteView>,
     /// All games in which the player sits, newest first.
@@ -274,6 +278,23 @@ struct MembershipView {
     name: String,
     /// The app's id of the player.
     external_id: String,
+}
+
+/// An identity of the player. The issuer's id of the person is stored as a hash only.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ExportedIdentity)]
+struct LinkedView {
+    /// The issuer's URL.
+    #[schema(example = "https://accounts.google.com")]
+    issuer: String,
+    /// When it was linked.
+    since: Timestamp,
+}
+
+impl LinkedView {
+    fn of(linked: LinkedIdentity) -> Self {
+        Self { issuer: linked.issuer, since: Timestamp(linked.created_at) }
+    }
 }
 
 /// A valid sign-in. Its refresh tokens are stored as hashes only.

@@ -211,7 +211,7 @@ const OPERATORS: &str = "/v1/operator/";
 pub const APP_KEY_PREFIX: &[u8] = b"mapp_";
 
 /// The beginnings of the paths of calls that take an app's key.
-const APP_PATHS: [&str; 2] = ["/v1/apps/", "/v1/webhooks"];
+const APP_PATHS: [&str; 2] = ["/v1/apps/me", "/v1/webhooks"];
 
 /// The hash of the app's key that a request has.
 struct AppKey(KeyHash);

@@ -177,7 +177,10 @@ impl FromRequest for VariantPath {
 }
 
 /// The whole body, if it arrives in time.
-fn read(request: &HttpRequest, payload: &mut Payload) -> impl Future<Output = Result<Bytes, Problem>> + use<> {
+pub(super) fn read(
+    request: &HttpRequest,
+    payload: &mut Payload,
+) -> impl Future<Output = Result<Bytes, Problem>> + use<> {
     let bytes = timeout(BODY_TIMEOUT, Bytes::from_request(request, payload));
     async {
         let late = |_| Problem::new(Code::MalformedRequest, "the body did not come in time");
@@ -186,7 +189,7 @@ fn read(request: &HttpRequest, payload: &mut Payload) -> impl Future<Output = Re
 }
 
 /// Refuses a body that is not declared as JSON, or is declared as compressed.
-fn declares_json(request: &HttpRequest) -> Result<(), Problem> {
+pub(super) fn declares_json(request: &HttpRequest) -> Result<(), Problem> {
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = text(header::CONTENT_TYPE).split(';').next().unwrap_or_default();
     if !essence.trim().eq_ignore_ascii_case("application/json") {
@@ -212,7 +215,7 @@ fn unreadable(error: &actix_web::Error) -> Problem {
     }
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let detail = format!("the body is not UTF-8 from byte {} on", error.valid_up_to());
         Problem::new(Code::MalformedRequest, detail)

@@ -5,6 +5,7 @@ pub(crate) mod auth;
 pub(crate) mod conditional;
 pub(crate) mod extract;
 pub(crate) mod faults;
+pub(crate) mod form;
 pub(crate) mod idempotency;
 pub(crate) mod names;
 pub(crate) mod origin;

@@ -24,8 +24,10 @@ use crate::{
     db::{Lookups, Reads, Writers, records::usage::ImportTotal},
     domain::PlayerKind,
     http::answer::cursor::Cursors,
+    jose::KeySets,
     live::Hub,
     metrics::{Connections, Metrics},
+    openid::Issuers,
     outage::Outage,
     rules::AnyPosition,
     webhook::Reach,
@@ -40,9 +42,13 @@ pub(crate) struct AppState {
     pub(crate) writers: Arc<Writers>,
     pub(crate) tokens: Arc<Tokens>,
     pub(crate) cursors: Cursors,
+    /// The keys of issuers that apps trust.
+    pub(crate) key_sets: Arc<KeySets>,
     pub(crate) passwords: Arc<Passwords>,
     /// The limits of sign-ins by account; `None` without rate limits.
     pub(crate) sign_ins: Option<Arc<SignIns>>,
+    /// The issuers by which people sign in.
+    pub(crate) issuers: Arc<Issuers>,
     /// Asks the database whether cached games are still current.
     pub(crate) lookups: Lookups,
     pub(crate) recent: Arc<RecentGames>,

@@ -14,6 +14,7 @@ pub(crate) mod readings;
 pub(crate) mod recent;
 pub(crate) mod shared_answers;
 pub(crate) mod shared_reads;
+pub(crate) mod sign_in_file;
 pub(crate) mod sign_ins;
 mod signatures;
 pub(crate) mod tokens;

@@ -1,22 +1,24 @@
 //! Each operation of the document by each kind of caller: a credential opens what the document says, and nothing else.
 
-use mancala_server::db::apps;
+use mancala_server::{db::apps, webhook::Reach};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{
     answer::Answer,
-    app::TestApp,
+    app::{Setup, TestApp},
     apps::{app_name, new_key, until_refused},
     calls::{Guest, send, signed},
     clock::now,
     database::count_rows,
+    issuer::{BACK, StubIssuer},
 };
 
 const DOCUMENT: &str = include_str!("../../../openapi/openapi.json");
 
 /// What would outlast the access that the app gives. A password and a merge need a body: see below.
-const REFUSED_TO_PLAYERS_OF_APPS: [&str; 2] = ["create_webhook", "renew_recovery_code"];
+const REFUSED_TO_PLAYERS_OF_APPS: [&str; 4] =
+    ["create_webhook", "renew_recovery_code", "begin_sign_in", "link_identity"];
 
 /// An operation, and which schemes open it.
 struct Operation {
@@ -46,8 +48,14 @@ fn operations() -> Vec<Operation> {
 
 /// A path with a value for each parameter.
 fn filled(path: &str) -> String {
-    let words =
-        [("{variant}", "kalah"), ("{ply}", "1"), ("{code}", "internal"), ("{type}", "draw"), ("{external_id}", "x")];
+    let words = [
+        ("{variant}", "kalah"),
+        ("{ply}", "1"),
+        ("{code}", "internal"),
+        ("{type}", "draw"),
+        ("{external_id}", "x"),
+        ("{issuer}", "x"),
+    ];
     let path = words.iter().fold(path.to_owned(), |path, (name, value)| path.replace(name, value));
     let ids = ["{id}", "{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}"];
     ids.iter().fold(path, |path, name| path.replace(name, "0199aaaa-0000-7000-8000-000000000000"))
@@ -58,6 +66,8 @@ async fn call(app: &TestApp, operation: &Operation, caller: Option<&Guest>) -> A
     let body = match operation.id.as_str() {
         "write_app_player" => json!({"name": "Ana"}),
         "create_webhook" => json!({"url": "https://push.example/a"}),
+        "begin_sign_in" => json!({"redirect_uri": BACK}),
+        "link_identity" => json!({"session": "a", "state": "b", "code": "c"}),
         _ => json!({}),
     };
     send(if operation.method == Method::GET { request } else { request.json(&body) }).await
@@ -65,7 +75,8 @@ async fn call(app: &TestApp, operation: &Operation, caller: Option<&Guest>) -> A
 
 #[actix_web::test]
 async fn each_operation_opens_to_the_callers_of_the_document_only() {
-    let app = TestApp::start().await;
+    let issuers = StubIssuer::start().issuers_as("x", Reach::Anywhere);
+    let app = TestApp::start_with(Setup { issuers, ..Setup::default() }).await;
     let acme = app.new_app("acme").await;
     let disabled = app.new_app("disabled").await;
     apps::disable(&app.db, &app_name("disabled"), now()).await.expect("it is disabled");

@@ -146,10 +146,15 @@ async fn send_form(
 }
 
 /// Refusals for which an example cannot be blamed: it holds a token or a code that only another answer could tell, or the webhook's
-/// endpoint does not exist.
-const REFUSED: [(&str, &str); 6] = [
+/// endpoint does not exist, or the server has no issuers.
+const REFUSED: [(&str, &str); 11] = [
+    ("begin_sign_in", "not_found"),
+    ("complete_sign_in", "not_found"),
+    ("link_identity", "not_found"),
+    ("delete_identity", "not_found"),
     ("create_token", "invalid_token"),
     ("create_token", "invalid_credentials"),
+    ("exchange_token", "invalid_token"),
     ("merge_guest", "validation_failed"),
     ("ping_webhook", "webhook_not_verified"),
     ("redeliver_webhook", "webhook_not_verified"),

@@ -70,6 +70,7 @@ fn every_operation_is_named_described_and_complete() {
                 [
                     "analyse",
                     "create",
+                    "exchange",
                     "get",
                     "list",
                     "join",
@@ -96,6 +97,9 @@ fn every_operation_is_named_described_and_complete() {
                     "write",
                     "seek",
                     "merge",
+                    "begin",
+                    "complete",
+                    "link",
                 ]
                 .contains(&verb)
             }),
@@ -274,7 +278,7 @@ async fn only_pictures_and_pages_ignore_parameters_that_are_unknown() {
         let request = app.request(method.clone(), &format!("{path}?no_such_parameter=1"));
         let caller = match path.as_str() {
             path if path.starts_with("/v1/operator/") => &kim,
-            path if path.starts_with("/v1/apps/") => &acme,
+            path if path.starts_with("/v1/apps/me") => &acme,
             _ => &ana,
         };
         let answer = send(signed(request, Some(caller))).await;

@@ -16,6 +16,7 @@ use mancala_server::{
     http::{self, ANY_ORIGIN, ImportQuotas, Page, RateLimits, Service, Tokens},
     live::Hub,
     metrics::Metrics,
+    openid::Issuers,
     webhook::Reach,
 };
 use reqwest::{Method, RequestBuilder};
@@ -73,6 +74,8 @@ pub struct Setup {
     pub network_games_max: u32,
     /// How many appends the queue holds at most.
     pub queue_max: usize,
+    /// The issuers by which people sign in.
+    pub issuers: Arc<Issuers>,
     /// Which addresses webhooks may have. Any by default.
     pub webhook_reach: Reach,
     /// How much of imports each player may have stored.
@@ -96,6 +99,7 @@ impl Default for Setup {
             open_for: time::Duration::days(14),
             network_games_max: 60,
             queue_max: Writers::QUEUE_MAX,
+            issuers: Arc::default(),
             webhook_reach: Reach::Anywhere,
             import_quotas: ImportQuotas {
                 account: ImportTotal { games: 5_000, plies: 250_000 },
@@ -130,6 +134,7 @@ pub fn service(database: impl Into<Database>, tokens: Tokens, setup: &Setup) -> 
         shutdown_timeout_s: 20,
         open_for: setup.open_for,
         network_games_max: setup.network_games_max,
+        issuers: setup.issuers.clone(),
         webhook_reach: setup.webhook_reach,
         import_quotas: setup.import_quotas,
         reserved_names: Arc::new(ReservedNames::new(["admin", "support"])),

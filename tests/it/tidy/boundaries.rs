@@ -22,7 +22,7 @@ const PURE: [&str; 4] = ["rules", "engine", "picture", "domain"];
 const UNSAFE: &str = "embedded-postgres";
 
 /// For each module of the server, which of the others it may use.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 21] = [
     ("access_log", &["config", "metrics"]),
     ("build_info", &[]),
     ("clock", &[]),
@@ -32,6 +32,8 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("metrics", &["build_info"]),
     ("webhook", &[]),
     ("embedded", &[]),
+    ("jose", &["repeats", "webhook"]),
+    ("openid", &["jose", "webhook"]),
     ("priority", &[]),
     ("repeats", &[]),
     ("telemetry", &["config"]),
@@ -51,8 +53,10 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "domain",
             "file_plan",
             "hints",
+            "jose",
             "live",
             "metrics",
+            "openid",
             "outage",
             "picture",
             "priority",

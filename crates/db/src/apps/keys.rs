@@ -1,5 +1,7 @@
 //! Apps and their keys. Knows the hash of a key, never the key.
 
+use std::num::NonZeroU32;
+
 use mancala_domain::{AppName, PlayerId};
 use sqlx::PgPool;
 use time::OffsetDateTime;
@@ -35,6 +37,38 @@ pub struct App {
     pub disabled_at: Option<OffsetDateTime>,
     /// Incremented when its key changes, or it is disabled.
     pub credentials_version: i32,
+    /// Whether its players play only with each other and with the computer.
+    pub plays_within: bool,
+    /// Its quotas.
+    pub quotas: Quotas,
+}
+
+/// The quotas of an app that its operator has chosen; `None` is the default of the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Quotas {
+    /// How often it may call in a minute.
+    pub calls_per_minute: Option<NonZeroU32>,
+    /// How many players it may create in a day.
+    pub players_per_day: Option<NonZeroU32>,
+}
+
+impl Quotas {
+    pub(super) fn of(calls_per_minute: Option<i32>, players_per_day: Option<i32>) -> Self {
+        let quota =
+            |stored: Option<i32>| stored.and_then(|stored| u32::try_from(stored).ok()).and_then(NonZeroU32::new);
+        Self { calls_per_minute: quota(calls_per_minute), players_per_day: quota(players_per_day) }
+    }
+}
+
+/// What an operator changes of an app; `None` leaves it as it is, and a quota of 0 sets the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Whether its players play only with each other and with the computer.
+    pub plays_within: Option<bool>,
+    /// How often it may call in a minute.
+    pub calls_per_minute: Option<i32>,
+    /// How many players it may create in a day.
+    pub players_per_day: Option<i32>,
 }
 
 struct Row {
@@ -44,12 +78,16 @@ struct Row {
     key_since: OffsetDateTime,
     disabled_at: Option<OffsetDateTime>,
     credentials_version: i32,
+    plays_within: bool,
+    calls_per_minute: Option<i32>,
+    players_per_day: Option<i32>,
 }
 
 impl From<Row> for App {
     fn from(row: Row) -> Self {
-        let Row { id, name, created_at, key_since, disabled_at, credentials_version } = row;
-        Self { id: PlayerId(id), name, created_at, key_since, disabled_at, credentials_version }
+        let Row { id, name, created_at, key_since, disabled_at, credentials_version, plays_within, .. } = row;
+        let quotas = Quotas::of(row.calls_per_minute, row.players_per_day);
+        Self { id: PlayerId(id), name, created_at, key_since, disabled_at, credentials_version, plays_within, quotas }
     }
 }
 
@@ -88,7 +126,8 @@ pub async fn find(pool: &PgPool, key: &KeyHash) -> Result<Option<App>, DbError> 
     let row = sqlx::query_as!(
         Row,
         r#"
-        select app.id, app.name, app.created_at, key_since, disabled_at, credentials_version
+        select app.id, app.name, app.created_at, key_since, disabled_at, credentials_version,
+            plays_within, calls_per_minute, players_per_day
         from app join player on player.id = app.id where key_hash = $1
         "#,
         &key[..],
@@ -104,7 +143,8 @@ pub async fn list(pool: &PgPool) -> Result<Vec<App>, DbError> {
     let rows = sqlx::query_as!(
         Row,
         r#"
-        select app.id, app.name, app.created_at, key_since, disabled_at, credentials_version
+        select app.id, app.name, app.created_at, key_since, disabled_at, credentials_version,
+            plays_within, calls_per_minute, players_per_day
         from app join player on player.id = app.id order by app.name limit $1
         "#,
         LISTED_MAX,
@@ -113,6 +153,26 @@ pub async fn list(pool: &PgPool) -> Result<Vec<App>, DbError> {
     .instrument(statement("select apps"))
     .await?;
     Ok(rows.into_iter().map(App::from).collect())
+}
+
+/// Changes with whom an app's players play, and its quotas; `false` if there is no such app.
+pub async fn update(pool: &PgPool, name: &AppName, changes: Changes) -> Result<bool, DbError> {
+    let done = sqlx::query!(
+        r#"
+        update app set plays_within = coalesce($2, plays_within),
+            calls_per_minute = case when $3::integer is null then calls_per_minute else nullif($3, 0) end,
+            players_per_day = case when $4::integer is null then players_per_day else nullif($4, 0) end
+        where name = $1
+        "#,
+        name.as_str(),
+        changes.plays_within,
+        changes.calls_per_minute,
+        changes.players_per_day,
+    )
+    .execute(pool)
+    .instrument(statement("update app policies"))
+    .await?;
+    Ok(done.rows_affected() > 0)
 }
 
 /// Gives an app another key, and revokes the tokens of all its players. The former key is void from then on. `false` if there is no such app.
@@ -198,7 +258,7 @@ pub async fn enable(pool: &PgPool, name: &AppName) -> Result<bool, DbError> {
 }
 
 /// Revokes the tokens of all players of an app, in batches. The caller has committed that no new ones are issued by what was valid before.
-async fn revoke_players(pool: &PgPool, app: Option<Uuid>) -> Result<bool, DbError> {
+pub(super) async fn revoke_players(pool: &PgPool, app: Option<Uuid>) -> Result<bool, DbError> {
     let Some(app) = app else { return Ok(false) };
     let mut after = Some(String::new());
     // Terminates: each batch begins after the last one, and has a player or is the last.

@@ -1,6 +1,7 @@
-//! Apps, their keys, and their players.
+//! Apps, their keys, the issuers that they trust, and their players.
 
+pub mod issuers;
 mod keys;
 pub mod players;
 
-pub use keys::{App, KeyHash, change_key, disable, enable, find, insert, list};
+pub use keys::{App, Changes, KeyHash, Quotas, change_key, disable, enable, find, insert, list, update};

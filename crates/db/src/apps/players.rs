@@ -40,7 +40,7 @@ pub struct Membership {
 }
 
 /// The constraint that a second player with the same id violates.
-const KEY: &str = "app_player_pkey";
+pub(super) const KEY: &str = "app_player_pkey";
 
 /// Stores a new player of an app, if this key is still the app's. The app is the network of its players: see [`Network`](crate::players::Network).
 pub async fn insert(pool: &PgPool, app: PlayerId, key: &KeyHash, new: &AppPlayer) -> Result<Inserted, DbError> {

@@ -111,6 +111,7 @@ enum Whose {
 }
 
 /// The oldest open games that fit, of other players or own ones. A player that has blocked the seeking one, or is blocked by it, counts as absent.
+/// So does one that is apart from it by an app.
 async fn oldest(
     connection: &mut PgConnection,
     seek: &Seek<'_>,
@@ -131,12 +132,18 @@ async fn oldest(
               and started_at is null and aborted_at is null
               and rules_version = $6 and expires_at > $7
               and (coalesce(seat_0_player_id, seat_1_player_id) = $8) = $9
-              -- No block is between the two. Each is looked up by its key, and only of a game that fits otherwise.
+              -- No block is between the two, nor an app. Each is looked up by its key, and only of a game that fits otherwise.
               and ($9 or (
                   (select true from player_block
                    where blocker_id = $8 and blocked_id = coalesce(seat_0_player_id, seat_1_player_id)) is null
                   and (select true from player_block
                    where blocker_id = coalesce(seat_0_player_id, seat_1_player_id) and blocked_id = $8) is null
+                  -- The same as `players_are_apart`, with what is true of the seeking player looked up once.
+                  and (not (select exists (select from app where plays_within))
+                      or (select app.id from app_player join app on app.id = app_id
+                          where player_id = coalesce(seat_0_player_id, seat_1_player_id) and plays_within)
+                        is not distinct from
+                        (select app.id from app_player join app on app.id = app_id where player_id = $8 and plays_within))
               ))
             order by id limit $10
         ) found

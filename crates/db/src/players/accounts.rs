@@ -7,6 +7,7 @@ use tracing::Instrument;
 
 use super::{
     erasure::delete_webhooks,
+    identities::Identity,
     networks::Network,
     player_keys::{self, PlayerKey},
     refresh_tokens::{Hash, SignIn},
@@ -16,7 +17,10 @@ use super::{
 use crate::connection::{DbError, statement};
 
 /// The constraints that a second account violates if its name is the same, or reads alike.
-const NAME_CONSTRAINTS: [&str; 2] = ["account_name_key_key", "name_claim_pkey"];
+const NAME_CONSTRAINTS: [&str; 3] = ["account_name_key_key", "name_claim_pkey", IDENTITY_CONSTRAINT];
+
+/// The constraint that a second player of an identity violates.
+const IDENTITY_CONSTRAINT: &str = "player_identity_pkey";
 
 /// Whether a player could be stored under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +53,15 @@ pub struct FirstCredentials<'a> {
     pub recovery: &'a Hash,
     /// The idempotency key of the request.
     pub key: Option<PlayerKey>,
+    /// By which the player signs in.
+    pub identity: Option<Identity<'a>>,
     /// The refresh token of the first sign-in.
     pub sign_in: SignIn,
 }
 
 /// Stores a new player, with an account if there is a password. [`Named::Changed`] if another request used the same key.
 pub async fn insert(pool: &PgPool, player: &Player, first: &FirstCredentials<'_>) -> Result<Named, DbError> {
-    let FirstCredentials { password_hash, network, recovery, key, sign_in } = *first;
+    let FirstCredentials { password_hash, network, recovery, key, identity, sign_in } = *first;
     let stored = sqlx::query!(
         r#"
         with claimed as (
@@ -80,6 +86,9 @@ pub async fn insert(pool: &PgPool, player: &Player, first: &FirstCredentials<'_>
             insert into name_claim (form, player_id) select unnest($10::text[]), account.player_id from account
         ), family as (
             insert into refresh_family (id, player_id, used_generation) select $7, made.id, 0 from made returning id
+        ), identity as (
+            insert into player_identity (issuer, subject_hash, player_id, created_at)
+            select $16, $17, made.id, $4 from made where $16::text is not null
         )
         insert into refresh_token (hash, family_id, generation, expires_at) select $8, family.id, 1, $9 from family
         "#,
@@ -98,6 +107,8 @@ pub async fn insert(pool: &PgPool, player: &Player, first: &FirstCredentials<'_>
         key.as_ref().map(|key| &key.key_hash[..]),
         key.as_ref().map(|key| &key.request_hash[..]),
         player.created_at - player_keys::KEPT,
+        identity.map(|identity| identity.issuer),
+        identity.map(|identity| &identity.subject[..]),
     )
     .execute(pool)
     .instrument(statement("insert player"))
@@ -241,8 +252,9 @@ pub(crate) async fn update_within(
     Ok(outcome)
 }
 
-/// Voids all sign-ins of an account, and its recovery code. `before` is the player as it was read, for optimistic locking. Returns the new
-/// `credentials_version`; `None` if the player has changed since, or is no account.
+/// Voids all sign-ins of an account or of a guest with an identity, and the recovery code. `before` is the player as it was read, for optimistic locking. Returns the new
+/// `credentials_version`; `None` if the player has changed since, or could not
+/// sign in again.
 pub async fn sign_out(
     pool: &PgPool,
     before: &OwnPlayer,
@@ -254,7 +266,9 @@ pub async fn sign_out(
         r#"
         with changed as (
             update player set credentials_version = credentials_version + 1
-            where id = $1 and credentials_version = $2 and kind = 'account'
+            where id = $1 and credentials_version = $2 and (
+                kind = 'account' or kind = 'guest' and exists (select from player_identity where player_id = $1)
+            )
             returning id, credentials_version
         ), sign_ins as (
             update refresh_family set revoked_at = $3 from changed where player_id = changed.id and revoked_at is null

@@ -118,12 +118,12 @@ pub async fn list(
     rows.map(block).collect()
 }
 
-/// Whether one of two players has blocked the other.
+/// Whether one of two players has blocked the other, or plays within an app of which the other is none.
 pub async fn is_between(pool: &PgPool, one: PlayerId, other: PlayerId) -> Result<bool, DbError> {
     Ok(!list_between(pool, one, &[other]).await?.is_empty())
 }
 
-/// Those of the others between whom and a player there is a block, in either direction.
+/// Those of the others between whom and a player there is a block, in either direction, or an app within which one of the two plays.
 pub async fn list_between(pool: &PgPool, player: PlayerId, others: &[PlayerId]) -> Result<Vec<PlayerId>, DbError> {
     let others: Vec<_> = others.iter().map(|other| other.0).collect();
     // A player blocks a bounded number of others, but any number may block one player: those are looked up one by one, by the whole key, and
@@ -135,6 +135,9 @@ pub async fn list_between(pool: &PgPool, player: PlayerId, others: &[PlayerId]) 
         select other.id from unnest($2::uuid[]) as other (id)
         where exists (select from player_block where blocked_id = $1)
             and (select true from player_block where blocker_id = other.id and blocked_id = $1)
+        union all
+        select other.id from unnest($2::uuid[]) as other (id)
+        where exists (select from app where plays_within) and players_are_apart($1, other.id)
         "#,
         player.0,
         &others,

@@ -78,6 +78,8 @@ pub enum Asking {
     TooManyFriends,
     /// The player blocks the other.
     Blocks,
+    /// One of the two plays within an app of which the other is none.
+    Apart,
     /// The asking player is deleted.
     NoAsker,
     /// There is no player to ask.
@@ -156,6 +158,7 @@ async fn ask_locked(
             exists (select from player_block where blocker_id = $1 and blocked_id = $2) as "blocks!",
             exists (select from player_block where blocker_id = $2 and blocked_id = $1)
                 or exists (select from player_mute where muter_id = $2 and muted_id = $1) as "is_kept_away!",
+            players_are_apart($1, $2) as "is_apart!",
             (select count(*) from friendship where asker_id = $1 and accepted_at is null and not is_withdrawn) as "requests!",
             (select count(*) from (
                 select from friendship where asked_id = $2 and accepted_at is null and declined_at is null limit $3
@@ -185,6 +188,7 @@ async fn ask_locked(
     let stored = |status, since| Ok(Asking::Stored(Friend { player: asked, status, since }));
     match change {
         Change::Nothing(status, since) => stored(status, since),
+        Change::Accept | Change::Ask if known.is_apart => Ok(Asking::Apart),
         Change::Accept => {
             if known.friends.max(known.friends_of_other) >= i64::from(FRIENDS_MAX) {
                 return Ok(Asking::TooManyFriends);

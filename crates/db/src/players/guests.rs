@@ -40,6 +40,8 @@ pub async fn purge_guests(
                 and not exists (select from game where invited_player_id = player.id and opponent = 'imported')
                 -- The player of an app comes back by its app, and has no refresh token.
                 and not exists (select from app_player where player_id = player.id)
+                -- A player with an identity signs in by its issuer again.
+                and not exists (select from player_identity where player_id = player.id)
                 -- The names of a guest that was merged with an account may outlast its games.
                 and not exists (
                     select from player named where named.kind = 'imported'

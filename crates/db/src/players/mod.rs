@@ -6,6 +6,7 @@ mod counts;
 mod erasure;
 pub mod friends;
 mod guests;
+pub mod identities;
 pub mod invitation_counts;
 pub mod mutes;
 pub mod name_claims;

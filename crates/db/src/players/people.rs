@@ -27,7 +27,7 @@ pub struct RecentOpponent {
 }
 
 /// Up to `limit` accounts that want to be found and whose names begin so, in the order of their names, for a player: without that player,
-/// those with a block between, and banned ones.
+/// those with a block or an app between, and banned ones.
 pub async fn find_by_prefix(
     pool: &PgPool,
     prefix: &PlayerName,
@@ -50,6 +50,7 @@ pub async fn find_by_prefix(
             and (select true from player_block where blocker_id = $4 and blocked_id = candidate.player_id) is null
             and (select true from player_block where blocker_id = candidate.player_id and blocked_id = $4) is null
             and (select true from player_suspension where player_id = candidate.player_id and lifted_at is null and until is null) is null
+            and not players_are_apart($4, candidate.player_id)
         order by candidate.name_key collate "C" limit $5
         "#,
         first,
@@ -64,7 +65,7 @@ pub async fn find_by_prefix(
     rows.into_iter().map(Player::try_from).collect()
 }
 
-/// Up to `limit` people against whom a player has begun games, that of the newest game first; without those with a block between.
+/// Up to `limit` people against whom a player has begun games, that of the newest game first; without those with a block or an app between.
 pub async fn list_opponents(pool: &PgPool, player: PlayerId, limit: u32) -> Result<Vec<RecentOpponent>, DbError> {
     let rows = sqlx::query!(
         r#"
@@ -95,6 +96,7 @@ pub async fn list_opponents(pool: &PgPool, player: PlayerId, limit: u32) -> Resu
         where player.kind in ('guest', 'account')
             and (select true from player_block where blocker_id = $1 and blocked_id = met.opponent_id) is null
             and (select true from player_block where blocker_id = met.opponent_id and blocked_id = $1) is null
+            and not players_are_apart($1, met.opponent_id)
         order by met.game_id desc limit $3
         "#,
         player.0,

@@ -78,8 +78,8 @@ pub enum Rotated {
 /// Uses a token: stores its successor, and returns its player.
 ///
 /// A used token whose successor has not been used yet gets another successor: the answer with the first one may have
-/// been lost. If a successor has been used, the token was stolen, and the whole family of an account is revoked. A guest has
-/// no other way in, so the newer tokens of its family stay. One statement does all of it and locks the family's row, so two
+/// been lost. If a successor has been used, the token was stolen, and the whole family of an account, or of a guest with an
+/// identity of one of the `offered` issuers, is revoked. Any other guest has no other way in, so the newer tokens of its family stay. One statement does all of it and locks the family's row, so two
 /// uses at once follow each other.
 pub async fn rotate(
     pool: &PgPool,
@@ -87,11 +87,15 @@ pub async fn rotate(
     successor: &Hash,
     now: OffsetDateTime,
     expires_at: OffsetDateTime,
+    offered: &[String],
 ) -> Result<Rotated, DbError> {
     let row = sqlx::query!(
         r#"
         with presented as (
-            select family.id, family.player_id, token.generation, player.kind,
+            select family.id, family.player_id, token.generation,
+                player.kind = 'guest' and not exists (
+                    select from player_identity where player_id = player.id and issuer = any($7)
+                ) as is_lost_without,
                 token.generation = family.used_generation + 1 or coalesce(family.used_hash = $1, false) as good
             from refresh_token token
             join refresh_family family on family.id = token.family_id
@@ -103,7 +107,7 @@ pub async fn rotate(
             update refresh_family family
             set used_generation = case when presented.good then presented.generation else family.used_generation end,
                 used_hash = case when presented.good then $1 else family.used_hash end,
-                revoked_at = case when presented.good or presented.kind = 'guest' then null else $3 end
+                revoked_at = case when presented.good or presented.is_lost_without then null else $3 end
             from presented where family.id = presented.id
         ), stored as (
             insert into refresh_token (hash, family_id, generation, expires_at)
@@ -129,6 +133,7 @@ pub async fn rotate(
         expires_at,
         GENERATIONS_KEPT,
         SIBLINGS_KEPT,
+        offered,
     )
     .fetch_optional(pool)
     .instrument(statement("update refresh_family insert refresh_token"))

@@ -1,0 +1,171 @@
+//! The identities of the caller: which persons of which issuers it is.
+
+use actix_web::{HttpResponse, delete, get, http::header, put, web::Data};
+use serde::Serialize;
+use time::OffsetDateTime;
+use utoipa::ToSchema;
+
+use super::{
+    begin::{IssuerPath, OF_APP},
+    session::Session,
+    verified::{Proof, verified},
+};
+use crate::{
+    clock::now,
+    db::players::identities::{self, Identity, Linked, LinkedIdentity, Unlinked},
+    http::{
+        answer::{code::Code, problem::Problem},
+        request::{
+            extract::{Body, NoQuery, Query},
+            player,
+        },
+        state::{AppState, tokens::Caller},
+        view::wire::Timestamp,
+    },
+    openid::{Issuer, Issuers},
+};
+
+/// List the caller's identities
+///
+/// The issuers by which the caller can sign in, the oldest first.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "list_identities",
+    responses((status = 200, description = "The identities", body = IdentityList)),
+    security(("bearer" = []))
+)]
+#[get("/me/identities")]
+pub async fn list_identities(
+    state: Data<AppState>,
+    caller: Caller,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    player::find(&state, caller).await?;
+    let found = identities::list(&state.db, caller.player).await?;
+    let items = found.iter().filter_map(|linked| IdentityView::of(linked, &state.issuers)).collect();
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(IdentityList { items }))
+}
+
+/// Link an identity to the caller
+///
+/// Completes what `POST /v1/sign-in/{issuer}` has begun with the caller's token. From then on the caller can sign in by the issuer, on any
+/// device. A guest stays a guest, and keeps all games.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "link_identity",
+    params(("issuer" = String, Path, description = "The issuer's id", example = "google")),
+    request_body(content = Proof, example = json!({"session": "mU1c…", "state": "8Q0v…", "code": "4/0Ad…"})),
+    responses(
+        (status = 200, description = "It was the caller's before", body = IdentityView),
+        (status = 201, description = "It is the caller's now", body = IdentityView),
+        (status = 401, description = "`sign_in_refused`: the session, the state or the code is wrong or was used before, or the issuer's token is \
+            not to be believed; `unauthenticated`, `invalid_token`"),
+        (status = 403, description = "`forbidden`: a player of an app"),
+        (status = 404, description = "`not_found`: the server has no such issuer"),
+        (status = 409, description = "`identity_taken`: it is another player's, or the caller has another one of this issuer"),
+        (status = 503, description = "`issuer_unavailable`: the issuer does not answer, and the same request may be sent again; `unavailable`: try \
+            again after `Retry-After`"),
+    ),
+    security(("bearer" = []))
+)]
+#[put("/me/identities/{issuer}")]
+pub async fn link_identity(
+    state: Data<AppState>,
+    caller: Caller,
+    path: IssuerPath,
+    _: Query<NoQuery>,
+    body: Body<Proof>,
+) -> Result<HttpResponse, Problem> {
+    let issuer = path.find(&state)?;
+    let own = player::find(&state, caller).await?;
+    player::refuse_if_of_app(&state, caller.player, OF_APP).await?;
+    let is_own = |session: &Session| session.links(caller.player, own.credentials_version);
+    let subject = verified(&state, issuer, &body.0, is_own).await?;
+    let (identity, now) = (Identity { issuer: &subject.issuer, subject: &subject.hash }, now());
+    let linked = identities::link(&state.db, &own, identity, now).await?;
+    let taken = |detail: &str| Err(Problem::new(Code::IdentityTaken, detail));
+    let mut response = match linked {
+        Linked::Stored => HttpResponse::Created(),
+        Linked::Known => HttpResponse::Ok(),
+        Linked::Taken => {
+            return taken("the identity is another player's: sign in by it, or take that player's games along");
+        }
+        Linked::HasAnother => return taken("the caller has another identity of this issuer: unlink it first"),
+        Linked::Gone => return Err(player::gone()),
+    };
+    let since = match linked {
+        Linked::Known => {
+            let all = identities::list(&state.db, caller.player).await?;
+            all.iter().find(|linked| linked.issuer == subject.issuer).map_or(now, |linked| linked.created_at)
+        }
+        _ => now,
+    };
+    Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).json(IdentityView::new(issuer, since)))
+}
+
+/// Unlink an identity from the caller
+///
+/// The caller can no longer sign in by the issuer; who is signed in stays so. The last way in stays: a player without a password and without
+/// another identity is 409.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "delete_identity",
+    params(("issuer" = String, Path, description = "The issuer's id", example = "google")),
+    responses(
+        (status = 204, description = "It is unlinked"),
+        (status = 404, description = "`not_found`: the caller has no identity of such an issuer"),
+        (status = 409, description = "`last_way_in`: the caller has no password and no other identity"),
+    ),
+    security(("bearer" = []))
+)]
+#[delete("/me/identities/{issuer}")]
+pub async fn delete_identity(
+    state: Data<AppState>,
+    caller: Caller,
+    path: IssuerPath,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    let own = player::find(&state, caller).await?;
+    let issuer = path.find(&state)?;
+    match identities::unlink(&state.db, &own, &issuer.settings().issuer, state.issuers.urls()).await? {
+        Unlinked::Done => Ok(HttpResponse::NoContent().finish()),
+        Unlinked::Unknown => Err(Problem::not_found("the caller has no identity of this issuer")),
+        Unlinked::LastWayIn => Err(Problem::new(
+            Code::LastWayIn,
+            "without it the caller could not sign in: set a password or link another identity first",
+        )),
+        Unlinked::Gone => Err(player::gone()),
+    }
+}
+
+/// The identities of a player.
+#[derive(Serialize, ToSchema)]
+struct IdentityList {
+    items: Vec<IdentityView>,
+}
+
+/// An identity of a player. The issuer's id of the person is stored as a hash only, and nothing else that the issuer knows.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Identity)]
+pub(crate) struct IdentityView {
+    /// The issuer's id.
+    #[schema(example = "google")]
+    issuer: String,
+    /// The issuer's name, for people.
+    #[schema(example = "Google")]
+    name: String,
+    /// When it was linked.
+    since: Timestamp,
+}
+
+impl IdentityView {
+    fn new(issuer: &Issuer, since: OffsetDateTime) -> Self {
+        let settings = issuer.settings();
+        Self { issuer: settings.id.clone(), name: settings.name.clone(), since: Timestamp(since) }
+    }
+
+    /// `None` if the operator no longer has the issuer.
+    fn of(linked: &LinkedIdentity, issuers: &Issuers) -> Option<Self> {
+        issuers.find_by_url(&linked.issuer).map(|issuer| Self::new(issuer, linked.created_at))
+    }
+}

@@ -1,0 +1,98 @@
+//! Who someone is that comes back from an issuer: the session, the state and the code are checked, and the session is used up.
+
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::session::Session;
+use crate::{
+    clock::now,
+    db::players::identities,
+    http::{
+        answer::{code::Code, problem::Problem},
+        state::AppState,
+    },
+    openid::{Failure, Issuer, Subject},
+    repeats,
+};
+
+/// The longest code: several times what known issuers give.
+const CODE_BYTES_MAX: usize = 4096;
+
+/// After how many seconds an issuer that did not answer may be asked again.
+const RETRY_AFTER_S: u64 = 5;
+
+/// What comes back from an issuer, and the session that asked for it.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Proof {
+    /// The session of `POST /v1/sign-in/{issuer}`.
+    pub(super) session: String,
+    /// As the issuer sent it.
+    pub(super) state: String,
+    /// As the issuer sent it.
+    #[schema(min_length = 1, max_length = 4096)]
+    pub(super) code: String,
+    /// As the issuer sent it, if it did (RFC 9207).
+    #[schema(example = "https://accounts.google.com")]
+    pub(super) iss: Option<String>,
+}
+
+/// The person whose code this is. `is_right` says whether the session is of this caller.
+pub(super) async fn verified(
+    state: &AppState,
+    issuer: &Issuer,
+    proof: &Proof,
+    is_right: impl Fn(&Session) -> bool,
+) -> Result<Subject, Problem> {
+    if proof.code.is_empty() || proof.code.len() > CODE_BYTES_MAX {
+        return Err(Problem::invalid_as("wrong_length", "/code", format!("has 1 to {CODE_BYTES_MAX} bytes")));
+    }
+    let now = now();
+    let session = Session::open(&proof.session, &state.cursors, issuer.settings(), now);
+    let session = session.ok_or_else(|| refused("the session is none of this issuer, or no longer"))?;
+    let words = session.words();
+    if proof.state != words.state {
+        return Err(refused("the state is of another sign-in"));
+    }
+    if !is_right(&session) {
+        return Err(refused("the session was begun for another purpose or by another player"));
+    }
+    let exchange = issuer.prepare().await.map_err(|failure| problem(issuer, &failure))?;
+    if !exchange.is_named(proof.iss.as_deref()) {
+        return Err(refused("iss names another issuer, or none"));
+    }
+    // Before the exchange: of two at once, one is refused.
+    if !identities::use_session(&state.db, &session.hash(), session.kept_until()).await? {
+        return Err(refused("the session was used before"));
+    }
+    match exchange.redeem(&proof.code, words.request(&session), now).await {
+        Ok(subject) => Ok(subject),
+        Err(failure) => {
+            if matches!(failure, Failure::Unavailable(_)) {
+                identities::release_session(&state.db, &session.hash()).await?;
+            }
+            Err(problem(issuer, &failure))
+        }
+    }
+}
+
+fn refused(detail: &str) -> Problem {
+    Problem::new(Code::SignInRefused, detail)
+}
+
+/// A failure of an issuer, as the client is told. The operator is told the cause.
+pub(super) fn problem(issuer: &Issuer, failure: &Failure) -> Problem {
+    let told = match failure {
+        Failure::Refused(detail) => return refused(detail),
+        Failure::CodeRefused(_) => refused("the issuer refuses the code"),
+        Failure::Unavailable(_) => {
+            Problem::outside(Code::IssuerUnavailable, "the issuer does not answer as it should; try again")
+                .retry_after(RETRY_AFTER_S)
+        }
+    };
+    let id = &issuer.settings().id;
+    if let Some(line) = repeats::admit("issuers of sign-ins that fail", &format!("{id}: {failure}")) {
+        tracing::warn!(issuer.id = id, left_out = line.left_out, "an issuer of sign-ins fails: {failure}");
+    }
+    told
+}
