@@ -28,6 +28,9 @@ pub mod live;
 /// Sends webhooks to public addresses that players name. Knows none of the other modules.
 pub mod webhook;
 
+/// Sends mail by the operator's SMTP server. Knows the domain alone.
+pub mod mail;
+
 /// Hints: what each move of a position is worth, from the engine.
 pub mod hints;
 

@@ -8,6 +8,7 @@ mod address;
 mod answer;
 mod apps;
 mod docs;
+mod email;
 mod events;
 mod fixed;
 mod games;
@@ -41,6 +42,7 @@ pub use serve::{RateLimits, Service, serve};
 pub use state::{
     ImportQuotas,
     clock_watch::ClockWatch,
+    mailing::Mailing,
     tokens::{Caller, KeyError, PublicKey, Tokens, new_key},
 };
 pub use webhooks::message::write_message;

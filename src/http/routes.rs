@@ -14,6 +14,7 @@ use super::{
     answer::problem::Problem,
     apps::{app, players as app_players, tokens as app_tokens},
     docs::{DOCUMENT, DOCUMENT_3_0, Documentation, FOLDER},
+    email::{my_email, pages as email_pages, resets, verification},
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
     openapi::{self, Document, downgrade},
@@ -91,6 +92,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(invitations::decline_invitation)
                 .service(invitations::list_invitations)
                 .configure(social)
+                .configure(email)
                 .configure(pictures)
                 .configure(webhooks)
                 .configure(operators)
@@ -118,6 +120,17 @@ fn social(routes: &mut Routes<'_>) {
         .service(friends::list_friends)
         .service(people::list_players)
         .service(people::list_opponents);
+}
+
+fn email(routes: &mut Routes<'_>) {
+    routes
+        .service(my_email::get_my_email)
+        .service(my_email::set_my_email)
+        .service(my_email::delete_my_email)
+        .service(verification::verify_email)
+        .service(resets::get_password_reset)
+        .service(resets::request_password_reset)
+        .service(resets::reset_password);
 }
 
 fn pictures(routes: &mut Routes<'_>) {
@@ -184,6 +197,7 @@ pub fn configure(config: &mut ServiceConfig, documentation: &Data<Documentation>
     if page == Page::Served {
         page::configure(config);
     }
+    email_pages::configure(config);
     config
         .app_data(extract::payload_config())
         .app_data(documentation.clone())

@@ -40,6 +40,8 @@ export type Failure =
       | "too_many_games"
       | "webhook_disabled"
       | "webhook_not_verified"
+      | "email_not_configured"
+      | "invalid_link"
       | "precondition_failed"
       | "payload_too_large"
       | "unsupported_media_type"

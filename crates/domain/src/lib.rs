@@ -60,6 +60,7 @@ mod archive;
 mod audit;
 mod clock;
 mod decide;
+mod email;
 mod exploration;
 mod game;
 mod ids;
@@ -83,6 +84,7 @@ pub use archive::{ARCHIVE_VERSION, ArchiveError, ArchivedLog, decode, decode_unv
 pub use audit::{Flaw, audit, audit_analysis};
 pub use clock::{Clock, Pause, Time};
 pub use decide::{Action, Command, Context, Decision, NothingToOffer, Permitted, Refusal};
+pub use email::{EmailAddress, EmailAddressError, MailKind};
 pub use exploration::{EXPLORED_PLIES_MIN, Exploration, PositionKey, PositionKeys, Visit};
 pub use game::{
     Change, Created, Event, Fact, Game, GameResult, GameState, Moved, Offer, OfferAnswer, OfferKind, Opponent,

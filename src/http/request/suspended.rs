@@ -26,6 +26,11 @@ const PERMITTED: &[(&str, &str)] = &[
     ("DELETE", "/v1/me/sign-ins"),
     ("DELETE", "/v1/me/sign-ins/{sign_in_id}"),
     ("POST", "/v1/me/recovery-code"),
+    // No new address, to which a mail would go.
+    ("DELETE", "/v1/me/email"),
+    ("POST", "/v1/email/verify"),
+    ("POST", "/v1/password-reset"),
+    ("POST", "/v1/password-reset/confirm"),
     ("POST", "/v1/me/stream-tickets"),
     ("PUT", "/v1/me/blocks/{player_id}"),
     ("DELETE", "/v1/me/blocks/{player_id}"),

@@ -16,5 +16,6 @@ pub mod listener;
 pub mod programs;
 pub mod replay;
 pub mod scrape;
+pub mod smtp;
 pub mod standby;
 pub mod webhooks;
