@@ -19,9 +19,6 @@ use super::{
 };
 use crate::domain::EmailAddress;
 
-/// How long each step of an exchange may take.
-pub(super) const STEP_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// How long a whole attempt may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 

@@ -1,10 +1,13 @@
 //! The operator's settings of mail, checked before the server starts. What is wrong is said without the settings themselves, which hold a password.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use lettre::{AsyncSmtpTransport, Tokio1Executor, message::Mailbox, transport::smtp::extension::ClientId};
 use thiserror::Error;
 use url::Url;
+
+/// How long each step of an exchange with the server may take.
+const STEP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What stands for the token in the address of a link.
 const TOKEN: &str = "{token}";
@@ -72,7 +75,7 @@ impl Settings {
         // A path of the URL is the name with which the server introduces itself.
         let builder =
             if url.path().len() > 1 { builder } else { builder.hello_name(ClientId::Domain(links.site.clone())) };
-        let builder = builder.timeout(Some(super::sender::STEP_TIMEOUT));
+        let builder = builder.timeout(Some(STEP_TIMEOUT));
         let from = from.parse().map_err(|_| Misconfigured::From)?;
         Ok(Self { transport: builder.build(), from, links })
     }

@@ -166,6 +166,8 @@ const PLAIN: Record<Plain, true> = {
   too_many_games: true,
   webhook_disabled: true,
   webhook_not_verified: true,
+  email_not_configured: true,
+  invalid_link: true,
   precondition_failed: true,
   payload_too_large: true,
   unsupported_media_type: true,

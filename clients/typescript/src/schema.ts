@@ -939,7 +939,7 @@ export interface paths {
          * @description Of an account, with its password. A link is sent to the address, and confirms it within 24 hours; until then the address before stays, and is told when it is replaced.
          *     The answer is the same if another account has the address: then the mail says so.
          */
-        put: operations["set_my_email"];
+        put: operations["write_my_email"];
         post?: never;
         /**
          * Remove the caller's e-mail address
@@ -1362,7 +1362,7 @@ export interface paths {
          * @description If an account has verified the address, a link is sent to it, which is good for an hour. The answer is the same, at the same time, if none has. An address gets at most
          *     3 links an hour and 10 a day.
          */
-        post: operations["request_password_reset"];
+        post: operations["create_password_reset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2303,6 +2303,11 @@ export interface components {
             variant?: string;
             /** @description `public` unless given; `unlisted` of games by link, against the computer, and against oneself with a second name. */
             visibility?: components["schemas"]["Visibility"];
+        };
+        /** @description The address to which a link is to be sent. */
+        CreatePasswordReset: {
+            /** @example ana@mail.example */
+            email: string;
         };
         /** @description The name and the password of the new player. */
         CreatePlayer: {
@@ -4145,11 +4150,6 @@ export interface components {
              */
             name_then: string;
         };
-        /** @description The address to which a link is to be sent. */
-        RequestPasswordReset: {
-            /** @example ana@mail.example */
-            email: string;
-        };
         /** @description The token of a link, and the new password. */
         ResetPassword: {
             /** Format: password */
@@ -4240,19 +4240,6 @@ export interface components {
         Seats: {
             north: components["schemas"]["Player"] | null;
             south: components["schemas"]["Player"] | null;
-        };
-        /** @description The new address, and the account's password. */
-        SetMyEmail: {
-            /**
-             * @description Its domain may be of any script.
-             * @example ana@mail.example
-             */
-            email: string;
-            /**
-             * Format: password
-             * @description The present password of the account.
-             */
-            password: string;
         };
         /**
          * @description A side of the board.
@@ -4761,6 +4748,19 @@ export interface components {
              * @example Ana
              */
             name: string;
+        };
+        /** @description The new address, and the account's password. */
+        WriteMyEmail: {
+            /**
+             * @description Its domain may be of any script.
+             * @example ana@mail.example
+             */
+            email: string;
+            /**
+             * Format: password
+             * @description The present password of the account.
+             */
+            password: string;
         };
         /** @description The note to write. */
         WriteNote: {
@@ -12357,7 +12357,7 @@ export interface operations {
             };
         };
     };
-    set_my_email: {
+    write_my_email: {
         parameters: {
             query?: never;
             header?: never;
@@ -12372,7 +12372,7 @@ export interface operations {
                  *       "password": "correct horse"
                  *     }
                  */
-                "application/json": components["schemas"]["SetMyEmail"];
+                "application/json": components["schemas"]["WriteMyEmail"];
             };
         };
         responses: {
@@ -15250,7 +15250,7 @@ export interface operations {
             };
         };
     };
-    request_password_reset: {
+    create_password_reset: {
         parameters: {
             query?: never;
             header?: never;
@@ -15264,7 +15264,7 @@ export interface operations {
                  *       "email": "ana@mail.example"
                  *     }
                  */
-                "application/json": components["schemas"]["RequestPasswordReset"];
+                "application/json": components["schemas"]["CreatePasswordReset"];
             };
         };
         responses: {

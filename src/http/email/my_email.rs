@@ -47,8 +47,8 @@ pub async fn get_my_email(state: Data<AppState>, caller: Caller, _: Query<NoQuer
 /// The answer is the same if another account has the address: then the mail says so.
 #[utoipa::path(
     tag = "players",
-    operation_id = "set_my_email",
-    request_body(content = SetMyEmail, example = json!({"email": "ana@mail.example", "password": "correct horse"})),
+    operation_id = "write_my_email",
+    request_body(content = WriteMyEmail, example = json!({"email": "ana@mail.example", "password": "correct horse"})),
     responses(
         (status = 200, description = "The addresses", body = EmailView),
         (status = 401, description = "`invalid_credentials`: the password is not the account's"),
@@ -58,14 +58,14 @@ pub async fn get_my_email(state: Data<AppState>, caller: Caller, _: Query<NoQuer
     security(("bearer" = []))
 )]
 #[put("/me/email")]
-pub async fn set_my_email(
+pub async fn write_my_email(
     state: Data<AppState>,
     caller: Caller,
     _: Query<NoQuery>,
-    body: Body<SetMyEmail>,
+    body: Body<WriteMyEmail>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let SetMyEmail { email, password } = body.0;
+    let WriteMyEmail { email, password } = body.0;
     state.mailing.require()?;
     let address = address::read(&email)?;
     let own = player::find(&state, caller).await?;
@@ -138,7 +138,7 @@ async fn check_password(
 /// The new address, and the account's password.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SetMyEmail {
+pub struct WriteMyEmail {
     /// Its domain may be of any script.
     #[schema(example = "ana@mail.example")]
     email: String,

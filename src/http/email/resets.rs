@@ -46,8 +46,8 @@ pub async fn get_password_reset(state: Data<AppState>, _: Query<NoQuery>) -> Htt
 /// 3 links an hour and 10 a day.
 #[utoipa::path(
     tag = "players",
-    operation_id = "request_password_reset",
-    request_body(content = RequestPasswordReset, example = json!({"email": "ana@mail.example"})),
+    operation_id = "create_password_reset",
+    request_body(content = CreatePasswordReset, example = json!({"email": "ana@mail.example"})),
     responses(
         (status = 202, description = "If an account has the address, a link is on its way"),
         (status = 409, description = "`email_not_configured`"),
@@ -55,10 +55,10 @@ pub async fn get_password_reset(state: Data<AppState>, _: Query<NoQuery>) -> Htt
     security(())
 )]
 #[post("/password-reset")]
-pub async fn request_password_reset(
+pub async fn create_password_reset(
     state: Data<AppState>,
     _: Query<NoQuery>,
-    body: Body<RequestPasswordReset>,
+    body: Body<CreatePasswordReset>,
 ) -> Result<HttpResponse, Problem> {
     state.mailing.require()?;
     resets::request(&state.db, &address::read(&body.0.email)?, now()).await?;
@@ -132,7 +132,7 @@ struct PasswordReset {
 /// The address to which a link is to be sent.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RequestPasswordReset {
+pub struct CreatePasswordReset {
     #[schema(example = "ana@mail.example")]
     email: String,
 }

@@ -96,6 +96,7 @@ fn every_operation_is_named_described_and_complete() {
                     "write",
                     "seek",
                     "merge",
+                    "reset",
                 ]
                 .contains(&verb)
             }),
