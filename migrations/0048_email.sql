@@ -59,12 +59,15 @@ create table mail (
 );
 create index mail_next_attempt_idx on mail (next_attempt_at);
 
--- What was sent within a day, for the limits of each address; no address, but a keyed hash.
+-- What was sent within a day, or may have been, for the limits of each address and account; no address, but a keyed hash. A row is stored before the mail is sent, and
+-- taken back if the server of mail has not taken it.
 create table mail_sent (
+    id uuid not null default gen_random_uuid(),
     recipient_hash bytea not null,
-    -- Links and notices have limits of their own.
+    -- Links that confirm, links that set a password, and notices have limits of their own.
     class text not null,
-    sent_at timestamptz not null
+    sent_at timestamptz not null,
+    constraint mail_sent_pkey primary key (id)
 );
 create index mail_sent_recipient_idx on mail_sent (recipient_hash, class, sent_at);
 create index mail_sent_at_idx on mail_sent (sent_at);
@@ -77,10 +80,15 @@ create table password_reset_request (
     requested_at timestamptz not null,
     constraint password_reset_request_pkey primary key (requested_at, id)
 );
+-- What goes with an erased player.
+create index password_reset_request_key_idx on password_reset_request (address_key);
 
 -- Triggers, so that no statement can leave this out, those of the release before included.
 create function erase_email() returns trigger language plpgsql as $$
 begin
+    delete from password_reset_request using account_email
+    where account_email.player_id = new.id
+        and password_reset_request.address_key in (account_email.address_key, lower(account_email.pending));
     delete from mail where player_id = new.id;
     delete from email_token where player_id = new.id;
     delete from account_email where player_id = new.id;
@@ -90,11 +98,23 @@ $$;
 create trigger player_email_erased after update of kind on player
     for each row when (new.kind = 'deleted' and old.kind <> 'deleted') execute function erase_email();
 
--- A new password voids the links that would set another one, and is told to the address. A change of the account's name leaves the hash as it is.
+-- What voids an account's tokens voids its links, too, and the address that waits: a thief may have asked for them.
+create function void_email_links() returns trigger language plpgsql as $$
+begin
+    delete from email_token where player_id = new.id;
+    delete from mail where player_id = new.id and kind in ('verify_email', 'reset_password');
+    delete from account_email where player_id = new.id and address is null;
+    update account_email set pending = null, pending_since = null where player_id = new.id and pending is not null;
+    return null;
+end
+$$;
+create trigger player_email_links_void after update of credentials_version on player
+    for each row when (new.credentials_version <> old.credentials_version and new.kind = 'account')
+    execute function void_email_links();
+
+-- A new password is told to the address. A change of the account's name leaves the hash as it is.
 create function report_new_password() returns trigger language plpgsql as $$
 begin
-    delete from email_token where player_id = new.player_id and kind = 'reset_password';
-    delete from mail where player_id = new.player_id and kind = 'reset_password';
     insert into mail (player_id, kind, recipient, created_at, next_attempt_at)
     select player_id, 'password_changed', address, now(), now() from account_email
     where player_id = new.player_id and address is not null

@@ -19,8 +19,8 @@ use super::{
 };
 use crate::domain::EmailAddress;
 
-/// How long a whole attempt may take.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a whole attempt may take: servers look through a mail before they take it.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The replies of a server to a client that signs in wrongly or without encryption: the fault is of the settings, not of the mail.
 const OF_SETTINGS: [u16; 5] = [502, 503, 530, 534, 535];
@@ -36,8 +36,10 @@ pub enum Unsent {
     Refused(u16),
     /// The server refuses it for now, with this reply.
     PutOff(u16),
-    /// There was no answer, or one that says that the settings are wrong.
+    /// The server was not reached, or says that the settings are wrong.
     Unreachable(String),
+    /// The exchange has broken off. The server may have taken the mail.
+    Unknown(String),
 }
 
 impl Sender {
@@ -57,7 +59,7 @@ impl Sender {
         match timeout(TIMEOUT, self.0.transport.send(message)).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(error)) => Err(unsent(&error)),
-            Err(_) => Err(Unsent::Unreachable("the server takes too long".to_owned())),
+            Err(_) => Err(Unsent::Unknown("the server takes too long".to_owned())),
         }
     }
 
@@ -86,7 +88,9 @@ fn unsent(error: &Error) -> Unsent {
         // What the server has said may be part of the text.
         let cause =
             if error.is_response() { "the server's answer cannot be read".to_owned() } else { error.to_string() };
-        return Unsent::Unreachable(cause);
+        // Only these are known to come before the mail is sent.
+        let is_before = error.is_tls() || error.is_client() || cause.to_lowercase().starts_with("connection error");
+        return if is_before { Unsent::Unreachable(cause) } else { Unsent::Unknown(cause) };
     };
     let number = u16::from(code);
     match code.severity {

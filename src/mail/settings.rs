@@ -6,8 +6,8 @@ use lettre::{AsyncSmtpTransport, Tokio1Executor, message::Mailbox, transport::sm
 use thiserror::Error;
 use url::Url;
 
-/// How long each step of an exchange with the server may take.
-const STEP_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection to the server may take to be made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What stands for the token in the address of a link.
 const TOKEN: &str = "{token}";
@@ -56,14 +56,26 @@ pub struct Settings {
     pub(super) transport: AsyncSmtpTransport<Tokio1Executor>,
     pub(super) from: Mailbox,
     pub(super) links: Links,
+    is_encrypted: bool,
 }
 
 impl Settings {
+    /// Whether mails go to their server encrypted.
+    pub const fn is_encrypted(&self) -> bool {
+        self.is_encrypted
+    }
+
     /// `smtp_url` names the server: `smtps://user:password@host:port` for TLS from the start, `smtp://…?tls=required` for STARTTLS, or plain `smtp://host`.
     pub fn new(smtp_url: &str, from: &str, links: Links) -> Result<Self, Misconfigured> {
         let url = Url::parse(smtp_url).ok().filter(|url| url.has_host()).ok_or(Misconfigured::SmtpUrl)?;
-        let is_encrypted =
-            url.scheme() == "smtps" || url.query_pairs().any(|(name, value)| name == "tls" && value == "required");
+        let parameters: Vec<_> = url.query_pairs().collect();
+        let is_encrypted = match (url.scheme(), &parameters[..]) {
+            ("smtps", []) => true,
+            // Opportunistic encryption is none against an attacker.
+            ("smtp", [(name, value)]) if name == "tls" && value == "required" => true,
+            ("smtp", []) => false,
+            _ => return Err(Misconfigured::SmtpUrl),
+        };
         let has_credentials = !url.username().is_empty() || url.password().is_some();
         if has_credentials && !is_encrypted {
             return Err(Misconfigured::PlainPassword);
@@ -75,9 +87,9 @@ impl Settings {
         // A path of the URL is the name with which the server introduces itself.
         let builder =
             if url.path().len() > 1 { builder } else { builder.hello_name(ClientId::Domain(links.site.clone())) };
-        let builder = builder.timeout(Some(STEP_TIMEOUT));
+        let builder = builder.timeout(Some(CONNECT_TIMEOUT));
         let from = from.parse().map_err(|_| Misconfigured::From)?;
-        Ok(Self { transport: builder.build(), from, links })
+        Ok(Self { transport: builder.build(), from, links, is_encrypted })
     }
 }
 
@@ -143,10 +155,10 @@ mod tests {
             assert!(!of(url, "Mancala <noreply@play.example>").expect("settings").contains("s3cret"), "{url}");
         }
         assert_eq!(of("smtp://ana:s3cret@mail.example", "a@play.example"), Err(Misconfigured::PlainPassword));
-        assert_eq!(
-            of("smtp://ana:s3cret@mail.example?tls=opportunistic", "a@play.example"),
-            Err(Misconfigured::PlainPassword)
-        );
+        for tls in ["opportunistic", "opportunistic&tls=required", "required&tls=no", ""] {
+            let url = format!("smtp://ana:s3cret@mail.example?tls={tls}");
+            assert_eq!(of(&url, "a@play.example"), Err(Misconfigured::SmtpUrl), "{tls}");
+        }
         for url in
             ["", "mail.example", "https://mail.example", "smtps://:s3cret@mail.example", "smtps://ana@mail.example"]
         {

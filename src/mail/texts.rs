@@ -65,12 +65,12 @@ fn notice(kind: MailKind, player: &str, site: &str) -> (String, String) {
         MailKind::EmailChanged => (
             "Another e-mail address",
             "has another e-mail address now, in place of this one",
-            "sign in and change your password, or use your recovery code",
+            "write to the operator of the service at once",
         ),
         MailKind::EmailRemoved => (
             "Your e-mail address was removed",
             "has no e-mail address any more: this one was removed",
-            "sign in and change your password, or use your recovery code",
+            "write to the operator of the service at once",
         ),
         // The links have texts of their own.
         MailKind::PasswordChanged | MailKind::VerifyEmail | MailKind::ResetPassword => {

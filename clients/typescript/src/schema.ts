@@ -936,7 +936,7 @@ export interface paths {
         get: operations["get_my_email"];
         /**
          * Set the caller's e-mail address
-         * @description Of an account, with its password. A link is sent to the address, and confirms it within 24 hours; until then the address before stays, and is told when it is replaced.
+         * @description Of an account, with its password. A link is sent to the address, and confirms it within 24 hours; until then the address before stays, and is told when it is replaced. The verified address again gives up the one that waits.
          *     The answer is the same if another account has the address: then the mail says so.
          */
         put: operations["write_my_email"];
@@ -4152,6 +4152,11 @@ export interface components {
         };
         /** @description The token of a link, and the new password. */
         ResetPassword: {
+            /**
+             * @description Whether all webhooks are deleted, too. Otherwise they go on.
+             * @default false
+             */
+            delete_webhooks?: boolean;
             /** Format: password */
             password: string;
             /** @description What stands behind `token=` in the link. */

@@ -43,7 +43,7 @@ pub async fn get_my_email(state: Data<AppState>, caller: Caller, _: Query<NoQuer
 
 /// Set the caller's e-mail address
 ///
-/// Of an account, with its password. A link is sent to the address, and confirms it within 24 hours; until then the address before stays, and is told when it is replaced.
+/// Of an account, with its password. A link is sent to the address, and confirms it within 24 hours; until then the address before stays, and is told when it is replaced. The verified address again gives up the one that waits.
 /// The answer is the same if another account has the address: then the mail says so.
 #[utoipa::path(
     tag = "players",
@@ -66,16 +66,21 @@ pub async fn write_my_email(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let WriteMyEmail { email, password } = body.0;
-    state.mailing.require()?;
-    let address = address::read(&email)?;
     let own = player::find(&state, caller).await?;
     if own.player.kind != PlayerKind::Account {
         return Err(Problem::new(Code::Forbidden, "a guest has no password: make an account of it first"));
     }
+    state.mailing.require()?;
+    let address = address::read(&email)?;
     check_password(&state, &own, &password, &request).await?;
     let before = addresses::find(&state.db, caller.player, now()).await?;
     let is_verified = before.verified.is_some_and(|(verified, _)| verified.key() == address.key());
-    if !is_verified && !addresses::propose(&state.db, &own, &address, now()).await? {
+    let is_stored = if is_verified {
+        addresses::withdraw(&state.db, &own).await?
+    } else {
+        addresses::propose(&state.db, &own, &address, now()).await?
+    };
+    if !is_stored {
         return Err(player::gone());
     }
     show(&state, caller).await

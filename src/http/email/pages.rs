@@ -10,9 +10,12 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::{resets::set_password, verification::verify};
-use crate::http::{
-    answer::{code::Code, problem::Problem},
-    state::AppState,
+use crate::{
+    db::players::WebhookChoice,
+    http::{
+        answer::{code::Code, problem::Problem},
+        state::AppState,
+    },
 };
 
 /// The paths of the pages.
@@ -118,7 +121,7 @@ async fn confirm(state: Data<AppState>, form: Form<VerifyForm>, request: HttpReq
 
 async fn set(state: Data<AppState>, form: Form<ResetForm>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     let ResetForm { token, password } = form.into_inner();
-    match set_password(&state, &request, &token, &password).await {
+    match set_password(&state, &request, &token, &password, WebhookChoice::Keep).await {
         Ok(account) => {
             let text = format!("Sign in as \"{}\" with it.", account.player.name);
             Ok(show(&EmailPage { title: "The new password is set", text, form: None }))

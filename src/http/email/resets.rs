@@ -11,7 +11,7 @@ use crate::{
     clock::now,
     db::{
         email::resets,
-        players::{Named, OwnPlayer},
+        players::{Named, OwnPlayer, WebhookChoice},
     },
     http::{
         answer::{code::Code, headers::KEPT_FOR_MINUTES, problem::Problem},
@@ -86,8 +86,9 @@ pub async fn reset_password(
     body: Body<ResetPassword>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let ResetPassword { token, password } = body.0;
-    let before = set_password(&state, &request, &token, &password).await?;
+    let ResetPassword { token, password, delete_webhooks } = body.0;
+    let webhooks = if delete_webhooks { WebhookChoice::Delete } else { WebhookChoice::Keep };
+    let before = set_password(&state, &request, &token, &password, webhooks).await?;
     let tokens = renew_tokens(&state, &request, &before, &before.player).await?;
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
@@ -98,6 +99,7 @@ pub(super) async fn set_password(
     request: &HttpRequest,
     token: &str,
     password: &str,
+    webhooks: WebhookChoice,
 ) -> Result<OwnPlayer, Problem> {
     let hash = tokens::hash(token);
     let find = || resets::find(&state.db, &hash, now());
@@ -108,7 +110,7 @@ pub(super) async fn set_password(
     let password_hash = state.passwords.hash(password).await?;
     for _ in 0..ATTEMPTS_MAX {
         let before = find().await?.ok_or_else(tokens::invalid)?;
-        match resets::set_password(&state.db, &before, &hash, &password_hash, now()).await? {
+        match resets::set_password(&state.db, &before, &hash, &password_hash, webhooks, now()).await? {
             None => return Err(tokens::invalid()),
             Some(Named::Stored) => {
                 state.hub.audience().revoke(before.player.id, before.credentials_version + 1);
@@ -145,4 +147,8 @@ pub struct ResetPassword {
     token: String,
     #[schema(format = Password, min_length = 8, max_length = 128)]
     password: String,
+    /// Whether all webhooks are deleted, too. Otherwise they go on.
+    #[serde(default)]
+    #[schema(default = false)]
+    delete_webhooks: bool,
 }

@@ -3,11 +3,12 @@
 use mancala_server::http::{Mailing, RateLimits};
 use reqwest::{Method, header::HeaderMap};
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 
 use super::steps::{PASSWORD, ask, reset, set, start, verified, verify};
 use crate::support::{
     app::{Setup, TestApp},
-    calls::send,
+    calls::{Guest, send, signed},
     database::count_rows,
 };
 
@@ -70,36 +71,110 @@ async fn a_known_and_an_unknown_address_are_answered_alike() {
 }
 
 #[actix_web::test]
-async fn a_mailbox_cannot_be_flooded_and_still_gets_notices() {
+async fn a_mailbox_cannot_be_flooded_and_always_has_a_link_that_works() {
     let (app, smtp) = start().await;
     let ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
-    let mut tokens = vec![];
-    for _ in 0..5 {
-        assert_eq!(ask(&app, "ana@mail.example").await.status, 202);
-        tokens.extend(smtp.deliver(&app).await.iter().map(|mail| mail.token()));
+    let ask_often = async || {
+        let mut tokens = vec![];
+        for _ in 0..5 {
+            assert_eq!(ask(&app, "ana@mail.example").await.status, 202);
+            tokens.extend(smtp.deliver(&app).await.iter().map(|mail| mail.token()));
+        }
+        tokens
+    };
+    let an_hour_passes = async || {
+        for (table, time) in [("mail_sent", "sent_at"), ("email_token", "expires_at")] {
+            let earlier = format!("update {table} set {time} = {time} - interval '61 minutes'");
+            sqlx::query(AssertSqlSafe(earlier)).execute(&app.db).await.expect("an hour passes");
+        }
+    };
+    // Strangers name the address as theirs, too, in some of its forms.
+    for (name, email) in [("Bo", "ANA@mail.example"), ("Cy", "ana@mail.example"), ("Di", "ana+1@mail.example")] {
+        let stranger = app.account(name, PASSWORD).await;
+        set(&app, &stranger, email).await;
+        assert_eq!(smtp.deliver(&app).await.len(), usize::from(name != "Di"), "{name}: three an hour, with Ana's own");
     }
-    assert_eq!(tokens.len(), 2, "with the one that confirmed the address, three an hour");
+    let mut sent = vec![];
+    for hour in 0..6 {
+        let tokens = ask_often().await;
+        sent.push(tokens.len());
+        // Whatever was asked for before, there is a link of this hour.
+        assert!(!tokens.is_empty(), "in hour {hour}");
+        an_hour_passes().await;
+    }
+    assert_eq!(sent, [3, 3, 3, 1, 1, 1], "three an hour and ten a day, then one an hour");
     assert_eq!(count_rows(&app, "mail").await, 0);
-    // Links of other accounts to the same address count for it, too.
-    let bo = app.account("Bo", PASSWORD).await;
-    set(&app, &bo, "ANA@mail.example").await;
-    assert!(smtp.deliver(&app).await.is_empty());
-    // A further link voids none of those before.
+    // A further link voids none of those before, and notices have a limit of their own.
+    for _ in 0..24 {
+        an_hour_passes().await;
+    }
+    let tokens = ask_often().await;
+    assert_eq!(tokens.len(), 3);
     assert_eq!(reset(&app, &tokens[0], NEW).await.status, 200);
     assert_eq!(smtp.deliver(&app).await.len(), 1, "the notice");
     reset(&app, &tokens[1], PASSWORD).await.is_problem(422, "invalid_link");
-    // An hour later there are more, up to ten a day.
-    let mut sent = 0;
-    for _ in 0..4 {
-        let earlier = "update mail_sent set sent_at = sent_at - interval '61 minutes'";
-        sqlx::query(earlier).execute(&app.db).await.expect("an hour passes");
-        for _ in 0..4 {
-            ask(&app, "ana@mail.example").await;
-            sent += smtp.deliver(&app).await.len();
+    app.get("/v1/me/email", Some(&ana)).await.is_problem(401, "invalid_token");
+}
+
+#[actix_web::test]
+async fn what_voids_all_tokens_voids_links_and_the_address_that_waits() {
+    let (app, smtp) = start().await;
+    for (n, what) in ["password", "reset", "sign-ins"].into_iter().enumerate() {
+        let ana = verified(&app, &smtp, &format!("Ana {n}"), &format!("ana{n}@mail.example")).await;
+        ask(&app, &format!("ana{n}@mail.example")).await;
+        let resetting = smtp.deliver_one(&app).await.token();
+        // A thief has set an address, and keeps the link for later.
+        set(&app, &ana, &format!("thief{n}@mail.example")).await;
+        let verifying = smtp.deliver_one(&app).await.token();
+        match what {
+            "password" => {
+                assert_eq!(app.patch("/v1/me", Some(&ana), &json!({ "password": NEW })).await.status, 200);
+            }
+            "reset" => assert_eq!(reset(&app, &resetting, NEW).await.status, 200),
+            _ => {
+                let all = send(signed(app.request(Method::DELETE, "/v1/me/sign-ins"), Some(&ana))).await;
+                assert_eq!(all.status, 204);
+            }
         }
+        verify(&app, &verifying).await.is_problem(422, "invalid_link");
+        reset(&app, &resetting, "another staple").await.is_problem(422, "invalid_link");
+        assert_eq!(count_rows(&app, "account_email where pending is not null").await, 0, "{what}");
+        smtp.deliver(&app).await;
     }
-    assert_eq!(sent, 7);
-    assert_eq!(app.get("/v1/me/email", Some(&ana)).await.status, 401, "the password has changed");
+    assert_eq!(count_rows(&app, "account_email").await, 3, "the verified ones stay");
+}
+
+#[actix_web::test]
+async fn a_link_to_another_address_than_the_accounts_own_sets_nothing() {
+    let (app, smtp) = start().await;
+    let ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
+    // As a mail leaves it that was written while the address changed.
+    let late = "insert into email_token (hash, player_id, kind, address, expires_at)
+        select sha256($2::bytea), $1::uuid, 'reset_password', $3, now() + interval '1 hour'";
+    for (token, address) in [("old", "former@mail.example"), ("own", "ana@mail.example")] {
+        let stored = sqlx::query(late).bind(&ana.id).bind(token.as_bytes()).bind(address);
+        stored.execute(&app.db).await.expect("a token");
+    }
+    reset(&app, "old", NEW).await.is_problem(422, "invalid_link");
+    assert_eq!(reset(&app, "own", NEW).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_reset_deletes_webhooks_if_it_is_asked_to() {
+    let (app, smtp) = start().await;
+    let ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
+    let made = app.post("/v1/webhooks", Some(&ana), &json!({"url": "https://push.example/a"})).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    let mut ana = ana;
+    for (delete, left) in [(false, 1), (true, 0)] {
+        ask(&app, "ana@mail.example").await;
+        let mails = smtp.deliver(&app).await;
+        let token = mails.iter().find(|mail| mail.text.contains("token=")).expect("a link").token();
+        let body = json!({"token": token, "password": format!("{NEW} {delete}"), "delete_webhooks": delete});
+        let set = app.post("/v1/password-reset/confirm", None, &body).await;
+        ana = Guest { id: ana.id, token: set.string("/access_token") };
+        assert_eq!(app.get("/v1/webhooks", Some(&ana)).await.body["items"].as_array().map(Vec::len), Some(left));
+    }
 }
 
 #[actix_web::test]

@@ -18,7 +18,10 @@ async fn state(app: &TestApp) -> Option<(i32, bool)> {
 }
 
 async fn make_due(app: &TestApp) {
-    sqlx::query("update mail set next_attempt_at = now()").execute(&app.db).await.expect("it is due");
+    sqlx::query("update mail set next_attempt_at = now() - interval '1 minute'")
+        .execute(&app.db)
+        .await
+        .expect("it is due");
 }
 
 #[actix_web::test]
@@ -68,7 +71,7 @@ async fn a_server_that_is_away_fails_no_call_and_loses_no_mail() {
     let away = settings_for(closed);
     for n in 1..=3 {
         assert_eq!(ask(&app, "ana@mail.example").await.status, 202);
-        send_due(&app.db, &away, now()).await.expect("the database answers");
+        send_due(&app.db, &away).await.expect("the database answers");
         assert_eq!(state(&app).await, Some((n, false)), "one mail, whatever was asked for meanwhile");
         make_due(&app).await;
     }
@@ -86,7 +89,7 @@ async fn mails_and_requests_that_waited_too_long_are_dropped() {
     let (app, smtp) = start().await;
     let ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
     ask(&app, "ana@mail.example").await;
-    send_due(&app.db, &settings_for("127.0.0.1:1".parse().expect("an address")), now()).await.expect("an answer");
+    send_due(&app.db, &settings_for("127.0.0.1:1".parse().expect("an address"))).await.expect("an answer");
     let later = "update mail set created_at = created_at - interval '1 hour', next_attempt_at = now()";
     sqlx::query(later).execute(&app.db).await.expect("an hour passes");
     assert!(smtp.deliver(&app).await.is_empty());
@@ -104,6 +107,90 @@ async fn mails_and_requests_that_waited_too_long_are_dropped() {
             count_rows(&app, "account_email").await,
         ]
     };
-    assert_eq!(purge(0).await, [1, 1, 1, 1, 1]);
+    assert_eq!(purge(0).await, [1, 2, 1, 1, 1]);
     assert_eq!(purge(2).await, [0, 0, 0, 0, 1]);
+}
+
+/// Queues a verification for each of so many accounts.
+async fn queued(app: &TestApp, count: usize) {
+    for n in 0..count {
+        let account = app.account(&format!("Account {n}"), PASSWORD).await;
+        assert_eq!(set(app, &account, &format!("a{n}@mail.example")).await.status, 200);
+    }
+}
+
+#[actix_web::test]
+async fn while_a_server_is_away_one_mail_a_round_is_tried() {
+    let (app, smtp) = start().await;
+    queued(&app, 8).await;
+    let closed = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let away = settings_for(closed);
+    assert!(!send_due(&app.db, &away).await.expect("an answer"), "no round follows at once");
+    assert_eq!(count_rows(&app, "mail where next_attempt_at > now()").await, 8, "the others of the batch wait, too");
+    make_due(&app).await;
+    send_due(&app.db, &away).await.expect("an answer");
+    assert_eq!(count_rows(&app, "mail where next_attempt_at > now()").await, 1);
+    assert_eq!(count_rows(&app, "mail_sent").await, 0, "what was not sent does not count");
+    make_due(&app).await;
+    assert_eq!(smtp.deliver(&app).await.len(), 8);
+}
+
+#[actix_web::test]
+async fn two_processes_send_each_mail_once() {
+    let (app, smtp) = start().await;
+    queued(&app, 6).await;
+    let settings = smtp.settings();
+    let (one, other) = tokio::join!(send_due(&app.db, &settings), send_due(&app.db, &settings));
+    one.and(other).expect("the database answers");
+    let mut recipients: Vec<_> = smtp.mails().into_iter().map(|mail| mail.to).collect();
+    recipients.sort_unstable();
+    assert_eq!(recipients, (0..6).map(|n| format!("a{n}@mail.example")).collect::<Vec<_>>());
+}
+
+#[actix_web::test]
+async fn mails_whose_outcome_is_unknown_count_so_copies_are_bounded() {
+    let (app, smtp) = start().await;
+    let ana = app.account("Ana", PASSWORD).await;
+    set(&app, &ana, "ana@mail.example").await;
+    smtp.hangs_up(true);
+    for _ in 0..5 {
+        smtp.deliver(&app).await;
+        make_due(&app).await;
+    }
+    let mails = smtp.mails();
+    assert_eq!((mails.len(), state(&app).await), (3, None), "three copies an hour, and then it is given up");
+    let ids: Vec<_> = mails.iter().map(|mail| mail.head.lines().find(|line| line.starts_with("Message-ID"))).collect();
+    assert!(ids[0].is_some() && ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    // Each link is good.
+    assert_eq!(verify(&app, &mails[0].token()).await.status, 200);
+}
+
+#[actix_web::test]
+async fn a_server_that_refuses_everything_does_not_empty_the_outbox() {
+    let (app, smtp) = start().await;
+    queued(&app, 6).await;
+    smtp.will(&["554 the sender is blocked"; 20]);
+    for _ in 0..4 {
+        smtp.deliver(&app).await;
+        make_due(&app).await;
+    }
+    assert_eq!(count_rows(&app, "mail").await, 3, "three are taken for wrong addresses");
+    // They are sent when the server takes mail again.
+    while count_rows(&app, "mail").await > 0 {
+        smtp.deliver(&app).await;
+        make_due(&app).await;
+    }
+    assert_eq!(smtp.mails().len(), 3);
+}
+
+#[actix_web::test]
+async fn an_account_causes_a_bounded_number_of_mails_to_strangers() {
+    let (app, smtp) = start().await;
+    let ana = app.account("Ana", PASSWORD).await;
+    let mut sent = 0;
+    for n in 0..8 {
+        assert_eq!(set(&app, &ana, &format!("stranger{n}@mail.example")).await.status, 200);
+        sent += smtp.deliver(&app).await.len();
+    }
+    assert_eq!(sent, 5);
 }

@@ -1,9 +1,10 @@
 //! Setting, confirming and removing an address.
 
 use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
 
-use super::steps::{PASSWORD, remove, set, start, verified, verify};
-use crate::support::{app::TestApp, database::count_rows};
+use super::steps::{PASSWORD, ask, remove, set, start, verified, verify};
+use crate::support::{app::TestApp, calls::Guest, database::count_rows};
 
 #[actix_web::test]
 async fn an_address_counts_when_its_link_was_used_which_works_once() {
@@ -74,7 +75,9 @@ async fn what_is_wrong_is_said_and_queues_nothing() {
     for token in ["", "a", &"a".repeat(60_000)] {
         verify(&app, token).await.is_problem(422, "invalid_link");
     }
-    assert_eq!((count_rows(&app, "mail").await, count_rows(&app, "account_email").await), (0, 0));
+    for table in ["mail", "account_email", "password_reset_request", "email_token"] {
+        assert_eq!(count_rows(&app, table).await, 0, "{table}");
+    }
 }
 
 #[actix_web::test]
@@ -151,27 +154,49 @@ async fn the_address_before_is_told_of_a_change_and_of_its_removal() {
     verified(&app, &smtp, "Bo", "new@mail.example").await;
 }
 
+/// The tables with a row that has an address of the tests in it.
+async fn tables_with_addresses(app: &TestApp) -> Vec<String> {
+    let tables = "select tablename::text from pg_tables where schemaname = 'public' order by 1";
+    let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&app.db).await.expect("tables");
+    let mut found = vec![];
+    for table in tables {
+        let rows = format!("select count(*) from {table} t where t::text ilike '%mail.example%'");
+        let count: i64 = sqlx::query_scalar(AssertSqlSafe(rows)).fetch_one(&app.db).await.expect("a count");
+        found.extend((count > 0).then_some(table));
+    }
+    found
+}
+
 #[actix_web::test]
-async fn an_erasure_deletes_addresses_links_and_mails() {
+async fn an_erasure_deletes_addresses_links_mails_and_requests() {
+    let (app, smtp) = start().await;
+    let ana = verified(&app, &smtp, "Ana", "Ana@mail.example").await;
+    let changed = app.patch("/v1/me", Some(&ana), &json!({"password": "battery staple"})).await;
+    let ana = Guest { id: ana.id, token: changed.string("/tokens/access_token") };
+    let other = json!({"email": "Other@mail.example", "password": "battery staple"});
+    assert_eq!(app.put("/v1/me/email", Some(&ana), &other).await.status, 200);
+    smtp.deliver(&app).await;
+    let again = json!({"email": "Other@mail.example", "password": "battery staple"});
+    assert_eq!(app.put("/v1/me/email", Some(&ana), &again).await.status, 200);
+    for email in ["ana@mail.example", "other@mail.example"] {
+        assert_eq!(ask(&app, email).await.status, 202);
+    }
+    let tables = ["account_email", "email_token", "mail", "password_reset_request"];
+    assert_eq!(tables_with_addresses(&app).await, tables);
+    assert_eq!(app.delete_me(&ana).await.status, 204);
+    assert_eq!(tables_with_addresses(&app).await, [] as [&str; 0]);
+}
+
+#[actix_web::test]
+async fn an_address_that_waits_is_given_up_by_the_verified_one() {
     let (app, smtp) = start().await;
     let ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
-    set(&app, &ana, "other@mail.example").await;
-    smtp.deliver(&app).await;
-    app.patch("/v1/me", Some(&ana), &json!({"password": "battery staple"})).await;
-    let rows = async |app: &TestApp| {
-        [count_rows(app, "mail").await, count_rows(app, "email_token").await, count_rows(app, "account_email").await]
-    };
-    assert_eq!(rows(&app).await, [1, 1, 1]);
-    let signed_in = app.sign_in("Ana", "battery staple").await;
-    let ana = crate::support::calls::Guest { id: ana.id, token: signed_in.string("/access_token") };
-    assert_eq!(app.delete_me(&ana).await.status, 204);
-    assert_eq!(rows(&app).await, [0, 0, 0]);
-    let stored: String =
-        sqlx::query_scalar("select coalesce(string_agg(row_to_json(mail_sent)::text, ' '), '') from mail_sent")
-            .fetch_one(&app.db)
-            .await
-            .expect("rows");
-    assert!(!stored.contains("mail.example"));
+    set(&app, &ana, "mistyped@mail.example").await;
+    let token = smtp.deliver_one(&app).await.token();
+    let kept = set(&app, &ana, "ana@mail.example").await;
+    assert_eq!((&kept.body["email"], &kept.body["pending"]), (&json!("ana@mail.example"), &Value::Null));
+    verify(&app, &token).await.is_problem(422, "invalid_link");
+    assert!(smtp.deliver(&app).await.is_empty());
 }
 
 #[actix_web::test]

@@ -3,7 +3,10 @@
 use std::{
     collections::VecDeque,
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use mancala_server::{
@@ -15,7 +18,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use crate::support::{app::TestApp, clock::now};
+use crate::support::app::TestApp;
 
 /// The beginning of the links in mails.
 const PUBLIC_URL: &str = "https://play.example/mancala";
@@ -47,13 +50,22 @@ pub struct SmtpServer {
     pub address: SocketAddr,
     mails: Arc<Mutex<Vec<Mail>>>,
     replies: Arc<Mutex<VecDeque<&'static str>>>,
+    /// Closes the connection after a mail, without a word.
+    hangs_up: Arc<AtomicBool>,
+    settings: Settings,
 }
 
 impl SmtpServer {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("an address");
-        let server = Self { address, mails: Arc::default(), replies: Arc::default() };
+        let server = Self {
+            address,
+            mails: Arc::default(),
+            replies: Arc::default(),
+            hangs_up: Arc::default(),
+            settings: settings_for(address),
+        };
         let serving = server.clone();
         actix_web::rt::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -66,7 +78,12 @@ impl SmtpServer {
 
     /// What a job needs that sends by this server.
     pub fn settings(&self) -> Settings {
-        settings_for(self.address)
+        self.settings.clone()
+    }
+
+    /// Sets whether it closes the connection after a mail, without a word.
+    pub fn hangs_up(&self, hangs_up: bool) {
+        self.hangs_up.store(hangs_up, Ordering::SeqCst);
     }
 
     /// Sets the replies to the next recipients, in order.
@@ -81,7 +98,7 @@ impl SmtpServer {
     /// Lets the job send all that is due; the mails that came with that.
     pub async fn deliver(&self, app: &TestApp) -> Vec<Mail> {
         let before = self.mails().len();
-        send_due(&app.db, &self.settings(), now()).await.expect("the database answers");
+        send_due(&app.db, &self.settings).await.expect("the database answers");
         self.mails().split_off(before)
     }
 
@@ -118,6 +135,9 @@ impl SmtpServer {
                     let (head, text) = data.split_once("\n\n")?;
                     let mail = Mail { to: to.clone(), text: decoded(head, text), head: head.to_owned() };
                     self.mails.lock().expect("a lock").push(mail);
+                    if self.hangs_up.load(Ordering::SeqCst) {
+                        return None;
+                    }
                     "250 taken"
                 }
                 "QUIT" => "221 bye",

@@ -66,7 +66,7 @@ pub async fn propose(
         ), queued as (
             insert into mail (player_id, kind, recipient, created_at, next_attempt_at)
             select player_id, 'verify_email', $3, $4, $4 from stored
-            on conflict on constraint mail_once_key do nothing
+            on conflict on constraint mail_once_key do update set created_at = excluded.created_at
         )
         select player_id from stored
         "#,
@@ -79,6 +79,28 @@ pub async fn propose(
     .instrument(statement("insert account_email"))
     .await?;
     Ok(stored.is_some())
+}
+
+/// Gives up the address that waits to be confirmed, and its links. Returns whether the player's credentials are still as they were read.
+pub async fn withdraw(pool: &PgPool, own: &OwnPlayer) -> Result<bool, DbError> {
+    let withdrawn = sqlx::query_scalar!(
+        r#"
+        with owner as (
+            select id from player where id = $1 and credentials_version = $2 and kind = 'account' for no key update
+        ), void as (
+            delete from email_token using owner where player_id = owner.id and kind = 'verify_email'
+        ), obsolete as (
+            delete from mail using owner where player_id = owner.id and kind = 'verify_email'
+        ), kept as (
+            update account_email set pending = null, pending_since = null from owner
+            where player_id = owner.id and address is not null and pending is not null
+        )
+        select id from owner
+        "#,
+        own.player.id.0,
+        own.credentials_version,
+    );
+    Ok(withdrawn.fetch_optional(pool).instrument(statement("update account_email pending")).await?.is_some())
 }
 
 /// Removes the addresses of a player with all links, and tells the verified one. Returns whether the player's credentials are still as they were read.

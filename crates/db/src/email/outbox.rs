@@ -37,12 +37,14 @@ pub struct AddressLimit {
     pub hourly: i64,
     /// Within a day.
     pub daily: i64,
+    /// Whether one is sent beyond that if none was within an hour.
+    pub has_hourly_one: bool,
 }
 
-/// The limit that a mail counts for.
+/// What a mail counts for.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted<'a> {
-    /// A keyed hash of the recipient's address.
+    /// A keyed hash of the recipient's address, or of the account that asks.
     pub recipient: &'a [u8],
     /// The name of the limit.
     pub class: &'static str,
@@ -58,7 +60,8 @@ pub async fn take(
     let rows = sqlx::query!(
         r#"
         with due as (
-            select id from mail where next_attempt_at <= $1 order by next_attempt_at limit $3 for update skip locked
+            select id from mail where next_attempt_at <= $1 and kind = any($4) order by next_attempt_at limit $3
+            for update skip locked
         )
         update mail set attempts = attempts + 1, next_attempt_at = $2
         from due, player where mail.id = due.id and player.id = mail.player_id
@@ -71,6 +74,8 @@ pub async fn take(
         now,
         leased_until,
         i64::from(limit),
+        // A release after this one may have others.
+        &MailKind::ALL.map(|kind| kind.as_str().to_owned()),
     )
     .fetch_all(pool)
     .instrument(statement("update mail"))
@@ -92,25 +97,47 @@ pub async fn take(
     mails.collect()
 }
 
-/// Whether an address may get one more mail.
-pub async fn may_get(
+/// Counts one more mail, unless there are too many. It counts from here on, whatever becomes of the attempt, unless it is [given back](give_back).
+pub async fn reserve(
     pool: &PgPool,
     counted: Counted<'_>,
     limit: AddressLimit,
     now: OffsetDateTime,
-) -> Result<bool, DbError> {
-    let row = sqlx::query!(
+) -> Result<Option<Uuid>, DbError> {
+    let mut transaction = pool.begin().await?;
+    // Those of one recipient follow each other, and the next statement sees what the one before has stored.
+    let key = counted.recipient.first_chunk().map_or(0, |first| i64::from_be_bytes(*first));
+    let lock = sqlx::query!("select pg_advisory_xact_lock($1)", key);
+    lock.execute(&mut *transaction).instrument(statement("lock recipient")).await?;
+    let reserved = sqlx::query_scalar!(
         r#"
-        select count(*) as "daily!", count(*) filter (where sent_at > $4) as "hourly!" from mail_sent
-        where recipient_hash = $1 and class = $2 and sent_at > $3
+        with sent as (
+            select count(*) as daily, count(*) filter (where sent_at > $4) as hourly from mail_sent
+            where recipient_hash = $1 and class = $2 and sent_at > $3
+        )
+        insert into mail_sent (recipient_hash, class, sent_at)
+        select $1, $2, $5 from sent where daily < $6 and hourly < $7 or $8 and hourly = 0
+        returning id
         "#,
         counted.recipient,
         counted.class,
         now - Duration::DAY,
         now - Duration::HOUR,
+        now,
+        limit.daily,
+        limit.hourly,
+        limit.has_hourly_one,
     );
-    let row = row.fetch_one(pool).instrument(statement("select mail_sent")).await?;
-    Ok(row.daily < limit.daily && row.hourly < limit.hourly)
+    let reserved = reserved.fetch_optional(&mut *transaction).instrument(statement("insert mail_sent")).await?;
+    transaction.commit().await?;
+    Ok(reserved)
+}
+
+/// Takes back what was reserved for a mail that was certainly not sent.
+pub async fn give_back(pool: &PgPool, reserved: Uuid) -> Result<(), DbError> {
+    let given_back = sqlx::query!("delete from mail_sent where id = $1", reserved);
+    given_back.execute(pool).instrument(statement("delete mail_sent")).await?;
+    Ok(())
 }
 
 /// Stores the token of a mail's link. Returns whether it did: it does not if the mail is obsolete, or its player was erased.
@@ -120,41 +147,28 @@ pub async fn store_token(
     hash: &TokenHash,
     expires_at: OffsetDateTime,
 ) -> Result<bool, DbError> {
+    let mut transaction = pool.begin().await?;
+    // The statement after it sees what a change of the password or of the address, or an erasure, has deleted: they hold the row.
+    let locked =
+        sqlx::query_scalar!("select id from player where id = $1 and kind = 'account' for share", mail.player.0);
+    if locked.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
+        return Ok(false);
+    }
     let stored = sqlx::query!(
         r#"
         insert into email_token (hash, player_id, kind, address, expires_at)
-        select $2, mail.player_id, mail.kind, mail.recipient, $3 from player
-        join mail on mail.player_id = player.id
-        where mail.id = $1 and player.kind = 'account' for share of player
+        select $2, player_id, kind, recipient, $3 from mail where id = $1
         "#,
         mail.id,
         &hash[..],
         expires_at,
     );
-    Ok(stored.execute(pool).instrument(statement("insert email_token")).await?.rows_affected() > 0)
+    let stored = stored.execute(&mut *transaction).instrument(statement("insert email_token")).await?;
+    transaction.commit().await?;
+    Ok(stored.rows_affected() > 0)
 }
 
-/// Notes that a mail was sent, and takes it out of the outbox.
-pub async fn finish(pool: &PgPool, mail: &Mail, counted: Counted<'_>, now: OffsetDateTime) -> Result<(), DbError> {
-    sqlx::query!(
-        r#"
-        with gone as (
-            delete from mail where id = $1
-        )
-        insert into mail_sent (recipient_hash, class, sent_at) values ($2, $3, $4)
-        "#,
-        mail.id,
-        counted.recipient,
-        counted.class,
-        now,
-    )
-    .execute(pool)
-    .instrument(statement("delete mail insert mail_sent"))
-    .await?;
-    Ok(())
-}
-
-/// Takes a mail out of the outbox that is not sent.
+/// Takes a mail out of the outbox, because it was sent or is given up.
 pub async fn drop(pool: &PgPool, mail: &Mail) -> Result<(), DbError> {
     let dropped = sqlx::query!("delete from mail where id = $1", mail.id);
     dropped.execute(pool).instrument(statement("delete mail")).await?;

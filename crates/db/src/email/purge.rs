@@ -42,9 +42,9 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64
         ),
         sqlx::query!(
             r#"
-            delete from mail_sent where ctid = any (array(
-                select ctid from mail_sent where sent_at <= $1 order by sent_at limit $2 for update skip locked
-            ))
+            delete from mail_sent where id in (
+                select id from mail_sent where sent_at <= $1 order by sent_at limit $2 for update skip locked
+            )
             "#,
             now - SENT_KEPT,
             limit,

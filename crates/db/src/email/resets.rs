@@ -34,15 +34,17 @@ pub async fn resolve(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u
             delete from password_reset_request using first
             where password_reset_request.requested_at = first.requested_at and password_reset_request.id = first.id
             returning password_reset_request.address_key
+        ), wanted as (
+            select distinct address_key from taken
         ), owner as (
-            select player.id, account_email.address from taken
-            join account_email on account_email.address_key = taken.address_key
+            select player.id, account_email.address from wanted
+            join account_email on account_email.address_key = wanted.address_key
             join player on player.id = account_email.player_id
-            where player.kind = 'account' for share of player
+            where player.kind = 'account' order by player.id for share of player
         ), queued as (
             insert into mail (player_id, kind, recipient, created_at, next_attempt_at)
             select id, 'reset_password', address, $1, $1 from owner
-            on conflict on constraint mail_once_key do nothing
+            on conflict on constraint mail_once_key do update set created_at = excluded.created_at
         )
         select count(*) as "count!" from taken
         "#,
@@ -55,10 +57,15 @@ pub async fn resolve(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u
     Ok(resolved.unsigned_abs())
 }
 
-/// The account whose password a link with this token sets.
+/// The account whose password a link with this token sets: only one to the address that the account has.
 pub async fn find(pool: &PgPool, hash: &TokenHash, now: OffsetDateTime) -> Result<Option<OwnPlayer>, DbError> {
     let player = sqlx::query_scalar!(
-        "select player_id from email_token where hash = $1 and kind = 'reset_password' and expires_at > $2",
+        r#"
+        select email_token.player_id from email_token
+        join account_email on account_email.player_id = email_token.player_id
+        where email_token.hash = $1 and kind = 'reset_password' and expires_at > $2
+            and account_email.address = email_token.address
+        "#,
         &hash[..],
         now,
     );
@@ -74,6 +81,7 @@ pub async fn set_password(
     before: &OwnPlayer,
     hash: &TokenHash,
     password_hash: &str,
+    webhooks: WebhookChoice,
     now: OffsetDateTime,
 ) -> Result<Option<Named>, DbError> {
     let mut transaction = pool.begin().await?;
@@ -81,7 +89,11 @@ pub async fn set_password(
     let locked = sqlx::query_scalar!("select id from player where id = $1 for no key update", before.player.id.0);
     locked.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?;
     let used = sqlx::query!(
-        "delete from email_token where hash = $1 and player_id = $2 and kind = 'reset_password' and expires_at > $3",
+        r#"
+        delete from email_token using account_email
+        where hash = $1 and email_token.player_id = $2 and kind = 'reset_password' and expires_at > $3
+            and account_email.player_id = $2 and account_email.address = email_token.address
+        "#,
         &hash[..],
         before.player.id.0,
         now,
@@ -90,10 +102,9 @@ pub async fn set_password(
         return Ok(None);
     }
     let settings = NewSettings::default();
-    let keep = WebhookChoice::Keep;
     let after = &before.player;
     let named =
-        players::update_within(&mut transaction, before, after, Some(password_hash), settings, keep, now).await?;
+        players::update_within(&mut transaction, before, after, Some(password_hash), settings, webhooks, now).await?;
     if named == Named::Stored {
         transaction.commit().await?;
     }
