@@ -31,6 +31,8 @@ pub mod webhook;
 /// Tokens that others have signed, and their keys. Knows `webhook`, which carries its requests.
 pub mod jose;
 
+/// Sends mail by the operator's SMTP server. Knows the domain alone.
+pub mod mail;
 /// Sign-in by issuers of OpenID Connect. Knows `jose`, and `webhook`, which carries its requests.
 pub mod openid;
 

@@ -9,7 +9,7 @@ use mancala_server::{
     db::{self, Database, Writers},
     file_plan::FilePlan,
     http,
-    jobs::{analyses, computers, deadlines, explorer, maintenance, purge, webhooks},
+    jobs::{analyses, computers, deadlines, explorer, mail, maintenance, purge, webhooks},
     metrics::Metrics,
     priority,
     webhook::{Ports, Reach, Sender, system_names},
@@ -38,7 +38,7 @@ async fn after(delay: Duration, job: impl Future<Output = ()>) {
 /// All jobs of a server.
 pub struct Background {
     /// Jobs on the server's own thread, dropped when they stop.
-    tasks: [JoinHandle<()>; 2],
+    tasks: Vec<JoinHandle<()>>,
     /// Jobs on threads of their own, in the order in which they stop.
     threads: Vec<JobThread>,
 }
@@ -50,6 +50,7 @@ impl Background {
         database: &Database,
         writers: &Arc<Writers>,
         metrics: &Arc<Metrics>,
+        mail: Option<mail::Settings>,
     ) -> Result<Self, Failure> {
         let Bounds { plan, files, jobs_delay } = bounds;
         let pools: [PgPool; 2] = if plan.housekeeping > 1 {
@@ -60,11 +61,16 @@ impl Background {
         };
         // Deadlines are not delayed by other jobs unless there are few connections.
         let [settling, maintaining] = pools;
+        // Mail shares the connection of maintenance: one statement waits for another, and no exchange with a server of mail for any.
+        let mailing = mail.map(|settings| mail::run(maintaining.clone(), settings));
         let maintaining =
             maintenance::run(maintaining, writers.clone(), metrics.clone(), maintenance_settings(options));
         let settling = deadlines::run(settling, writers.clone());
-        let tasks =
-            [actix_web::rt::spawn(after(jobs_delay, maintaining)), actix_web::rt::spawn(after(jobs_delay, settling))];
+        let mut tasks = vec![
+            actix_web::rt::spawn(after(jobs_delay, maintaining)),
+            actix_web::rt::spawn(after(jobs_delay, settling)),
+        ];
+        tasks.extend(mailing.map(|mailing| actix_web::rt::spawn(after(jobs_delay, mailing))));
         let jobs = Jobs::new(options, &files, writers, metrics);
         let database = database.clone();
         let threads = match plan.jobs {

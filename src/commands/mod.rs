@@ -13,6 +13,7 @@ mod export;
 mod failure;
 mod import;
 mod keys;
+mod mailing;
 mod migrate;
 mod moderation;
 mod names;

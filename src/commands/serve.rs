@@ -11,7 +11,8 @@ use mancala_server::{
     domain::ReservedNames,
     embedded::Embedded,
     file_plan::FilePlan,
-    http::{self, ImportQuotas, Page, RateLimits, Service, Tokens},
+    http::{self, ImportQuotas, Mailing, Page, RateLimits, Service, Tokens},
+    jobs,
     metrics::Metrics,
     openid::Issuers,
     telemetry,
@@ -24,7 +25,7 @@ use super::{
     connections,
     database::{self, cores},
     failure::Failure,
-    keys,
+    keys, mailing,
     server::{self, Bound},
     stop_signals::StopSignals,
 };
@@ -48,6 +49,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let given = keys::given(options)?;
     let issuers = issuers(options)?;
     let standby = database::standby(&options.database)?;
+    let mail = mailing::sender(options)?;
     // After the options are known to be good: their error is the only line of a start that fails.
     tracing::info!("mancala-server {}, commit {}", build_info::VERSION, build_info::COMMIT);
     let bound = Bound::to(options.listen)?;
@@ -82,11 +84,17 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     if let Err(not_ready) = writers.check().await {
         tracing::warn!("moves cannot be stored at present: {:?}", not_ready.fault);
     }
-    let background = Background::start(options, Bounds { plan, files, jobs_delay }, &database, &writers, &metrics)?;
+    let has_mail = mail.is_some();
+    let mail = mail.map(|sender| jobs::mail::Settings::new(sender, tokens.mail_key()));
+    let bounds = Bounds { plan, files, jobs_delay };
+    let background = Background::start(options, bounds, &database, &writers, &metrics, mail)?;
     let mut service = service(options, (plan, files), database, writers, tokens.accepting(&accepted), metrics);
     service.access_log.clone_from(&access_log);
     service.standby = standby;
     service.issuers = Arc::new(issuers);
+    if has_mail {
+        service.mailing = Mailing::On;
+    }
     let drain = Duration::from_secs(options.drain_s);
     let served = server::run(bound, metrics_bound, service, drain, stops).await;
     background.stop().await;
@@ -151,6 +159,7 @@ fn service(
         open_for: time::Duration::days(options.open_game_days.into()),
         issuers: Arc::default(),
         webhook_reach: webhook_reach(options),
+        mailing: Mailing::Off,
         import_quotas: ImportQuotas {
             account: ImportTotal { games: options.import_games_max, plies: options.import_plies_max },
             guest: ImportTotal { games: options.import_guest_games_max, plies: options.import_guest_plies_max },

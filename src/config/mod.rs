@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows the rest of the service.
 
+mod mail;
 mod moderation;
 mod options;
 mod read;
@@ -10,6 +11,7 @@ mod subcommands;
 mod values;
 mod variables;
 
+pub use mail::Mail;
 pub use moderation::{Names, Operators, Players, ReportFinding, Reports};
 pub use options::{AccessLogFormat, AccessLogLevel, Cli, Database, LogFormat, Serve, Switch};
 pub use read::Misread;

@@ -6,6 +6,7 @@ use clap::{Args, Parser, ValueEnum};
 use etcetera::BaseStrategy;
 
 use super::{
+    mail::Mail,
     subcommands::Command,
     values::{Networks, Ports, folder, networks, origin, public_url, webhook_ports},
     variables::after_help,
@@ -86,6 +87,9 @@ pub struct Serve {
     /// take the host of the request, by plain HTTP
     #[arg(long, env, global = true, value_parser = public_url, value_name = "URL")]
     pub public_url: Option<String>,
+
+    #[command(flatten)]
+    pub mail: Mail,
 
     /// The address of `/metrics` in Prometheus' text format, over plain HTTP and without authentication. Unless set, metrics are
     /// not served

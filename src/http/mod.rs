@@ -8,6 +8,7 @@ mod address;
 mod answer;
 mod apps;
 mod docs;
+mod email;
 mod events;
 mod fixed;
 mod games;
@@ -42,6 +43,7 @@ pub use serve::{RateLimits, Service, serve};
 pub use state::{
     ImportQuotas,
     clock_watch::ClockWatch,
+    mailing::Mailing,
     sign_in_file::{SignInFileError, read_issuers},
     tokens::{Caller, KeyError, PublicKey, Tokens, new_key},
 };

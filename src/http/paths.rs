@@ -36,6 +36,9 @@ pub(crate) const PAGE_FILES: [&str; 7] = [
 /// Paths that are served but are no part of the API.
 const PAGES: [&str; 4] = ["/openapi.json", "/openapi-3.0.json", "/docs", DOCS];
 
+/// The pages to which links in mails lead, and their forms.
+const FORMS: [&str; 2] = ["/email/verify", "/email/reset"];
+
 /// The prefix of all pages of the documentation.
 const DOCS: &str = "/docs/";
 
@@ -90,7 +93,9 @@ impl Paths {
             Path::new(path, known.collect::<Vec<_>>().join(", "))
         });
         let pages = PAGES.into_iter().chain(PAGE_ADDRESSES).chain(PAGE_FILES);
-        Self(documented.chain(pages.map(|page| Path::new(page, "GET, HEAD".to_owned()))).collect())
+        let pages = pages.map(|page| Path::new(page, "GET, HEAD".to_owned()));
+        let forms = FORMS.into_iter().map(|form| Path::new(form, "GET, HEAD, POST".to_owned()));
+        Self(documented.chain(pages).chain(forms).collect())
     }
 
     /// The path that matches a request's path; `None` if it is unknown.

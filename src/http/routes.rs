@@ -14,6 +14,7 @@ use super::{
     answer::problem::Problem,
     apps::{app, exchange, players as app_players, tokens as app_tokens},
     docs::{DOCUMENT, DOCUMENT_3_0, Documentation, FOLDER},
+    email::{my_email, pages as email_pages, resets, verification},
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
     openapi::{self, Document, downgrade},
@@ -95,6 +96,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(invitations::list_invitations)
                 .configure(social)
                 .configure(sign_in)
+                .configure(email)
                 .configure(pictures)
                 .configure(webhooks)
                 .configure(operators)
@@ -135,6 +137,17 @@ fn sign_in(routes: &mut Routes<'_>) {
         .service(identities::list_identities)
         .service(identities::link_identity)
         .service(identities::delete_identity);
+}
+
+fn email(routes: &mut Routes<'_>) {
+    routes
+        .service(my_email::get_my_email)
+        .service(my_email::write_my_email)
+        .service(my_email::delete_my_email)
+        .service(verification::verify_email)
+        .service(resets::get_password_reset)
+        .service(resets::create_password_reset)
+        .service(resets::reset_password);
 }
 
 fn pictures(routes: &mut Routes<'_>) {
@@ -202,6 +215,7 @@ pub fn configure(config: &mut ServiceConfig, documentation: &Data<Documentation>
     if page == Page::Served {
         page::configure(config);
     }
+    email_pages::configure(config);
     config
         .app_data(extract::payload_config())
         .app_data(documentation.clone())

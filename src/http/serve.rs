@@ -37,9 +37,9 @@ use super::{
     request::{accept, auth, origin::PublicUrl},
     routes,
     state::{
-        AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, name_rules::NameRules, networks::Networks,
-        passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames, shared_reads::SharedReads,
-        sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
+        AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, mailing::Mailing, name_rules::NameRules,
+        networks::Networks, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames,
+        shared_reads::SharedReads, sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
     },
 };
 use crate::{
@@ -107,6 +107,8 @@ pub struct Service {
     pub issuers: Arc<Issuers>,
     /// The addresses at which players may register webhooks.
     pub webhook_reach: Reach,
+    /// Whether the caller sends the mails that are queued.
+    pub mailing: Mailing,
     /// How much of imports each player may have stored.
     pub import_quotas: ImportQuotas,
     /// Names that no player may take.
@@ -303,6 +305,7 @@ struct Shared {
     networks: Networks,
     network_games_max: u32,
     webhook_reach: Reach,
+    mailing: Mailing,
     import_quotas: ImportQuotas,
     uploads: Arc<Uploads>,
     reserved_names: Arc<NameRules>,
@@ -351,6 +354,7 @@ impl Shared {
             networks: Networks::new(network_key),
             network_games_max: service.network_games_max,
             webhook_reach: service.webhook_reach,
+            mailing: service.mailing,
             reserved_names: Arc::new(NameRules::new(service.reserved_names)),
             import_quotas: service.import_quotas,
             uploads: Arc::default(),
@@ -388,6 +392,7 @@ impl Shared {
             networks: self.networks,
             network_games_max: self.network_games_max,
             webhook_reach: self.webhook_reach,
+            mailing: self.mailing,
             import_quotas: self.import_quotas,
             uploads: self.uploads.clone(),
             reserved_names: self.reserved_names.clone(),

@@ -1,7 +1,7 @@
 //! The work outside requests: the jobs of a running server, and the long work of commands.
 //!
 //! A server settles games whose time has run out, claims names that an older release stored, ends games of erased players and
-//! abandoned games, deletes expired rows, delivers webhooks, plays for the computer, analyses games, archives logs and fills the explorer. Every process runs these jobs; leases and optimistic
+//! abandoned games, deletes expired rows, delivers webhooks, sends mail, plays for the computer, analyses games, archives logs and fills the explorer. Every process runs these jobs; leases and optimistic
 //! locking in the database divide the work among processes. Commands verify, export, import and archive all games, and fill the
 //! explorer anew.
 //!
@@ -17,6 +17,7 @@ pub mod erasure;
 pub mod explorer;
 pub mod lasting;
 mod leaving;
+pub mod mail;
 pub mod maintenance;
 pub mod names;
 pub mod purge;

@@ -5,7 +5,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{
     db::{
-        DbError, idempotency,
+        DbError, email, idempotency,
         players::{self, friends, identities, invitation_counts, player_keys, refresh_tokens, revocations},
         study::analyses,
         webhooks::deliveries,
@@ -85,6 +85,11 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     }
     for _ in 0..BATCHES_MAX {
         if invitation_counts::purge(pool, now, BATCH).await? == 0 {
+            break;
+        }
+    }
+    for _ in 0..BATCHES_MAX {
+        if email::purge(pool, now, BATCH).await? == 0 {
             break;
         }
     }

@@ -3,6 +3,7 @@
 mod answer;
 mod apps;
 mod docs;
+mod email;
 mod events;
 mod games;
 mod layers;

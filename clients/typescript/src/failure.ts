@@ -43,6 +43,8 @@ export type Failure =
       | "too_many_games"
       | "webhook_disabled"
       | "webhook_not_verified"
+      | "email_not_configured"
+      | "invalid_link"
       | "precondition_failed"
       | "payload_too_large"
       | "unsupported_media_type"
@@ -172,6 +174,8 @@ const PLAIN: Record<Plain, true> = {
   too_many_games: true,
   webhook_disabled: true,
   webhook_not_verified: true,
+  email_not_configured: true,
+  invalid_link: true,
   precondition_failed: true,
   payload_too_large: true,
   unsupported_media_type: true,

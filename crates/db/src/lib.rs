@@ -3,7 +3,7 @@
 //! Functions are verbs on rows: they take a pool and domain values, and return domain values; absence is `Option`. This
 //! crate knows the domain; it knows nothing of HTTP.
 //!
-//! Modules use each other in this order: `connection`, `kinds`, `migrations` and `readiness`, `players`, `apps`, `idempotency`, `operators`, `games`, then `merging`, `study`,
+//! Modules use each other in this order: `connection`, `kinds`, `migrations` and `readiness`, `players`, `apps`, `email`, `idempotency`, `operators`, `games`, then `merging`, `study`,
 //! `lists`, `events`, `records` and `webhooks`.
 //!
 //! A game of a database that has all migrations:
@@ -23,6 +23,7 @@
 pub mod apps;
 pub mod connection;
 pub mod databases;
+pub mod email;
 pub mod events;
 pub mod games;
 pub mod idempotency;

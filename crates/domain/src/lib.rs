@@ -61,6 +61,7 @@ mod audit;
 mod clock;
 mod decide;
 mod disguise;
+mod email;
 mod exploration;
 mod game;
 mod ids;
@@ -85,6 +86,7 @@ pub use archive::{ARCHIVE_VERSION, ArchiveError, ArchivedLog, decode, decode_unv
 pub use audit::{Flaw, audit, audit_analysis};
 pub use clock::{Clock, Pause, Time};
 pub use decide::{Action, Command, Context, Decision, NothingToOffer, OFFERS_MAX, Permitted, Refusal};
+pub use email::{EmailAddress, EmailAddressError, MailKind};
 pub use exploration::{EXPLORED_PLIES_MIN, Exploration, PositionKey, PositionKeys, Visit};
 pub use game::{
     Change, Created, Event, Fact, Game, GameResult, GameState, Moved, Offer, OfferAnswer, OfferKind, Opponent,

@@ -131,6 +131,11 @@ codes! {
         "Nothing is sent to it. Enable it first: `PATCH` with `enabled`."
     WebhookNotVerified "webhook_not_verified" CONFLICT "The webhook is not verified yet"
         "Its endpoint has not repeated the challenge that was sent to it, so it gets nothing else. `POST …/verify` sends another one."
+    EmailNotConfigured "email_not_configured" CONFLICT "The server sends no mail"
+        "Its operator has named no SMTP server, so no address is set and no password is reset by one. Asking again does not help. \
+         `GET /v1/password-reset` says so beforehand."
+    InvalidLink "invalid_link" UNPROCESSABLE_ENTITY "The link is not valid, or no longer"
+        "The token of a link in a mail was used, has expired, is void, or was never one; which of them is not said. Ask for another link."
     PreconditionFailed "precondition_failed" PRECONDITION_FAILED "The game is at another version"
         "The version in `If-Match` is not the game's. Read the game again, then decide."
     IdempotencyKeyReused "idempotency_key_reused" UNPROCESSABLE_ENTITY "The idempotency key was used for another request"

@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 103] = [
+pub const ORDER: [&str; 110] = [
     // players
     "create_player",
     "create_token",
@@ -15,6 +15,13 @@ pub const ORDER: [&str; 103] = [
     "delete_sign_in",
     "delete_sign_ins",
     "renew_recovery_code",
+    "get_my_email",
+    "write_my_email",
+    "delete_my_email",
+    "verify_email",
+    "get_password_reset",
+    "create_password_reset",
+    "reset_password",
     "merge_guest",
     "list_issuers",
     "begin_sign_in",

@@ -78,6 +78,9 @@ const NEW_PLAYERS: Policy = Policy::new("new-players", 100, 600);
 /// secrets.
 const TOKENS: Policy = Policy::new("tokens", 300, 600);
 
+/// For calls that lead to a mail, so that a script does not have mails sent to many addresses; of one address `jobs::mail` has limits of its own.
+const MAILS: Policy = Policy::new("mails", 20, 1200);
+
 /// For heavy work, in units of [`PLIES_PER_UNIT`]: 100,000 plies at once, and then 10,000 plies a second. Replaying them takes a
 /// second, or a tenth of the time of a processor.
 const HEAVY: Policy = Policy::new("heavy", 1000, 10);
@@ -151,6 +154,7 @@ pub struct Limits {
     everyone: ByAddress,
     new_players: ByAddress,
     tokens: ByAddress,
+    mails: ByAddress,
     heavy_of_account: Limit<PlayerId>,
     heavy_of_address: ByAddress,
     guest_imports: ByAddress,
@@ -314,6 +318,7 @@ impl Limits {
             everyone: ByAddress::new(EVERYONE, clock),
             new_players: ByAddress::new(NEW_PLAYERS, clock),
             tokens: ByAddress::new(TOKENS, clock),
+            mails: ByAddress::new(MAILS, clock),
             heavy_of_account: Limit::new(HEAVY, clock),
             heavy_of_address: ByAddress::new(HEAVY, clock),
             guest_imports: ByAddress::new(GUEST_IMPORTS, clock),
@@ -338,6 +343,8 @@ impl Limits {
             path if paths::asks_issuer(request.method(), path) => Some(&self.tokens),
             // Setting a password costs as much as signing in, and any guest may do it.
             "/v1/me" if request.method() == Method::PATCH => Some(&self.tokens),
+            "/v1/password-reset/confirm" | "/email/reset" if request.method() == Method::POST => Some(&self.tokens),
+            "/v1/me/email" | "/v1/password-reset" if !request.method().is_safe() => Some(&self.mails),
             _ => None,
         };
         Some(match strict {

@@ -103,6 +103,8 @@ const fn detail(code: Code) -> &'static str {
         }
         Code::WebhookDisabled => "the webhook is disabled: enable it first",
         Code::WebhookNotVerified => "the endpoint has not answered its challenge yet",
+        Code::EmailNotConfigured => "this server sends no mail: its operator has named no SMTP server",
+        Code::InvalidLink => "the link is not valid, or no longer: ask for another one",
         Code::PreconditionFailed => "the game is at version 8",
         Code::IdempotencyKeyReused => "this key was used for another request; a new request needs a new key",
         Code::RateLimited => "too many calls; the next one may come in 3 s",

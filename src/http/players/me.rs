@@ -179,7 +179,7 @@ pub async fn update_me(
 }
 
 /// New tokens after a new password, which has revoked all earlier ones.
-async fn renew_tokens(
+pub(crate) async fn renew_tokens(
     state: &AppState,
     request: &HttpRequest,
     before: &OwnPlayer,

@@ -19,6 +19,7 @@ use crate::{
     clock::now,
     db::{
         DbError, Reads, apps,
+        email::addresses,
         games::{self, SeatedGame},
         idempotency,
         lists::invitations::{self, Direction},
@@ -35,6 +36,7 @@ use crate::{
     domain::{GameId, PlayerId, Ply},
     http::{
         answer::problem::Problem,
+        email::my_email::EmailAddressesView,
         layers::limits::HeavyBudget,
         players::{
             blocks::BlockView,
@@ -70,7 +72,7 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, app, sign-ins, identities, the hash of a guest's network, idempotency keys, open invitations, blocked and muted players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
+/// Profile, e-mail addresses, app, sign-ins, identities, the hash of a guest's network, idempotency keys, open invitations, blocked and muted players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
 /// all games with their histories. The password's hash and the secrets of webhooks are left out.
 #[utoipa::path(
     tag = "players",
@@ -99,6 +101,7 @@ pub async fn export_me(
             .collect(),
         idempotency_keys: keys.into_iter().map(|(key, at)| KeyView { key, created_at: Timestamp(at) }).collect(),
         recovery_code_since: recovery::created_at(&state.db, caller.player).await?.map(Timestamp),
+        email: EmailAddressesView::of(&addresses::find(&state.db, caller.player, now()).await?),
         network: players::network(&state.db, caller.player).await?.map(Network::to_hex),
         analysis_requests: analyses::list_requests(&state.db, caller.player)
             .await?
@@ -235,6 +238,8 @@ struct Export {
     /// When the recovery code was given, which is stored as a hash.
     #[schema(required = true)]
     recovery_code_since: Option<Timestamp>,
+    /// The caller's e-mail addresses.
+    email: EmailAddressesView,
     /// A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an account, for a player of an app, and after 90 days.
     #[schema(required = true, example = "8c1f4b0de2a95376")]
     network: Option<String>,

@@ -31,6 +31,11 @@ const PERMITTED: &[(&str, &str)] = &[
     ("POST", "/v1/sign-in/{issuer}/complete"),
     ("PUT", "/v1/me/identities/{issuer}"),
     ("DELETE", "/v1/me/identities/{issuer}"),
+    // No new address, to which a mail would go.
+    ("DELETE", "/v1/me/email"),
+    ("POST", "/v1/email/verify"),
+    ("POST", "/v1/password-reset"),
+    ("POST", "/v1/password-reset/confirm"),
     ("POST", "/v1/me/stream-tickets"),
     ("PUT", "/v1/me/blocks/{player_id}"),
     ("DELETE", "/v1/me/blocks/{player_id}"),

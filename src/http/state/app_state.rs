@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     heavy::Heavy,
+    mailing::Mailing,
     name_rules::NameRules,
     networks::Networks,
     passwords::Passwords,
@@ -75,6 +76,8 @@ pub(crate) struct AppState {
     /// How many games against the computer all guests of one network may have at once.
     pub(crate) network_games_max: u32,
     pub(crate) webhook_reach: Reach,
+    /// Whether addresses are verified, and passwords reset by them.
+    pub(crate) mailing: Mailing,
     /// How much of imports each player may have stored.
     pub(crate) import_quotas: ImportQuotas,
     pub(crate) uploads: Arc<Uploads>,

@@ -58,6 +58,7 @@ pub struct Tokens {
     audience: String,
     cursor_key: [u8; 32],
     network_key: [u8; 32],
+    mail_key: [u8; 32],
 }
 
 /// The player who calls. As an extractor, it refuses requests without a token.
@@ -190,6 +191,7 @@ impl Tokens {
             audience: audience.to_owned(),
             cursor_key: derived("mancala-server cursors\0"),
             network_key: derived("mancala-server networks\0"),
+            mail_key: derived("mancala-server mail\0"),
         })
     }
 
@@ -227,6 +229,11 @@ impl Tokens {
     /// The key that hashes the networks of guests, which all servers with the same signing key share.
     pub const fn network_key(&self) -> [u8; 32] {
         self.network_key
+    }
+
+    /// The key that hashes the recipients of mails, which all servers with the same signing key share.
+    pub const fn mail_key(&self) -> [u8; 32] {
+        self.mail_key
     }
 
     /// The public keys with which other services verify tokens (RFC 7517).

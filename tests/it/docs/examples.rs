@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use mancala_server::http::Mailing;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::operators;
 use crate::support::{
     answer::Answer,
-    app::TestApp,
+    app::{Setup, TestApp},
     calls::{Guest, send, signed},
 };
 
@@ -147,7 +148,7 @@ async fn send_form(
 
 /// Refusals for which an example cannot be blamed: it holds a token or a code that only another answer could tell, or the webhook's
 /// endpoint does not exist, or the server has no issuers.
-const REFUSED: [(&str, &str); 11] = [
+const REFUSED: [(&str, &str); 13] = [
     ("begin_sign_in", "not_found"),
     ("complete_sign_in", "not_found"),
     ("link_identity", "not_found"),
@@ -156,6 +157,8 @@ const REFUSED: [(&str, &str); 11] = [
     ("create_token", "invalid_credentials"),
     ("exchange_token", "invalid_token"),
     ("merge_guest", "validation_failed"),
+    ("verify_email", "invalid_link"),
+    ("reset_password", "invalid_link"),
     ("ping_webhook", "webhook_not_verified"),
     ("redeliver_webhook", "webhook_not_verified"),
     ("redeliver_webhook", "not_found"),
@@ -163,7 +166,7 @@ const REFUSED: [(&str, &str); 11] = [
 
 #[actix_web::test]
 async fn the_examples_of_all_operations_work_as_they_stand() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_with(Setup { mailing: Mailing::On, ..Setup::default() }).await;
     let document = app.get("/openapi.json", None).await.body;
     let (mut tried, mut refused) = (0, vec![]);
     for (path, item) in document["paths"].as_object().expect("paths") {

@@ -100,6 +100,7 @@ fn every_operation_is_named_described_and_complete() {
                     "begin",
                     "complete",
                     "link",
+                    "reset",
                 ]
                 .contains(&verb)
             }),

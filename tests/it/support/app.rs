@@ -13,7 +13,7 @@ use mancala_server::{
     db::{self, Database, Writers, records::usage::ImportTotal},
     domain::ReservedNames,
     file_plan::FilePlan,
-    http::{self, ANY_ORIGIN, ImportQuotas, Page, RateLimits, Service, Tokens},
+    http::{self, ANY_ORIGIN, ImportQuotas, Mailing, Page, RateLimits, Service, Tokens},
     live::Hub,
     metrics::Metrics,
     openid::Issuers,
@@ -78,6 +78,8 @@ pub struct Setup {
     pub issuers: Arc<Issuers>,
     /// Which addresses webhooks may have. Any by default.
     pub webhook_reach: Reach,
+    /// Whether addresses can be set. Off by default.
+    pub mailing: Mailing,
     /// How much of imports each player may have stored.
     pub import_quotas: ImportQuotas,
     /// How many connections the server opens at most.
@@ -101,6 +103,7 @@ impl Default for Setup {
             queue_max: Writers::QUEUE_MAX,
             issuers: Arc::default(),
             webhook_reach: Reach::Anywhere,
+            mailing: Mailing::Off,
             import_quotas: ImportQuotas {
                 account: ImportTotal { games: 5_000, plies: 250_000 },
                 guest: ImportTotal { games: 100, plies: 10_000 },
@@ -136,6 +139,7 @@ pub fn service(database: impl Into<Database>, tokens: Tokens, setup: &Setup) -> 
         network_games_max: setup.network_games_max,
         issuers: setup.issuers.clone(),
         webhook_reach: setup.webhook_reach,
+        mailing: setup.mailing,
         import_quotas: setup.import_quotas,
         reserved_names: Arc::new(ReservedNames::new(["admin", "support"])),
         metrics,

@@ -18,5 +18,6 @@ pub mod listener;
 pub mod programs;
 pub mod replay;
 pub mod scrape;
+pub mod smtp;
 pub mod standby;
 pub mod webhooks;

@@ -31,6 +31,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("file_plan", &[]),
     ("metrics", &["build_info"]),
     ("webhook", &[]),
+    ("mail", &["domain"]),
     ("embedded", &[]),
     ("jose", &["repeats", "webhook"]),
     ("openid", &["jose", "webhook"]),
@@ -41,7 +42,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("live", &["db", "domain", "outage"]),
     ("pace", &["db", "engine"]),
     ("hints", &["db", "domain", "engine", "pace", "rules"]),
-    ("jobs", &["clock", "db", "domain", "engine", "metrics", "outage", "pace", "repeats", "rules", "webhook"]),
+    ("jobs", &["clock", "db", "domain", "engine", "mail", "metrics", "outage", "pace", "repeats", "rules", "webhook"]),
     (
         "http",
         &[
@@ -231,7 +232,7 @@ fn each_boundary_can_be_crossed_and_then_is_found() {
         (unknown_neighbours, "src/jobs/purge.rs", "fn f() { crate::config::read() }", "use crate::webhook::Sender;"),
         (unknown_neighbours, "src/metrics.rs", "use mancala_domain::Game;", "use std::fmt;"),
         (unknown_neighbours, "src/http/serve.rs", "use crate::jobs;", "use crate::live::Hub;"),
-        (unlisted_modules, "src/mail.rs", "", ""),
+        (unlisted_modules, "src/post.rs", "", ""),
         (frameworks, "src/jobs/purge.rs", "use actix_web::web;", "use tokio::time;"),
         (frameworks, "src/http/serve.rs", "use std::process;", "use actix_web::web;"),
         (impurities, "crates/engine/src/root.rs", "fn f() { std::time::Instant::now(); }", "use std::fmt;"),

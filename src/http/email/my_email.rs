@@ -1,0 +1,202 @@
+//! The caller's e-mail address.
+
+use std::time::Instant;
+
+use actix_web::{HttpRequest, HttpResponse, delete, get, http::header, put, web::Data};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::address;
+use crate::{
+    clock::now,
+    db::{
+        email::addresses::{self, AccountEmail},
+        players::{self, OwnPlayer},
+    },
+    domain::PlayerKind,
+    http::{
+        answer::{code::Code, problem::Problem},
+        layers::limits::network_of,
+        request::{
+            extract::{Body, NoQuery, Query},
+            player,
+        },
+        state::{AppState, mailing::Mailing, tokens::Caller},
+        view::wire::Timestamp,
+    },
+};
+
+/// Get the caller's e-mail address
+///
+/// Nothing else shows it, and other players never see it.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "get_my_email",
+    responses((status = 200, description = "The addresses", body = EmailView)),
+    security(("bearer" = []))
+)]
+#[get("/me/email")]
+pub async fn get_my_email(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+    player::find(&state, caller).await?;
+    show(&state, caller).await
+}
+
+/// Set the caller's e-mail address
+///
+/// Of an account, with its password. A link is sent to the address, and confirms it within 24 hours; until then the address before stays, and is told when it is replaced. The verified address again gives up the one that waits.
+/// The answer is the same if another account has the address: then the mail says so.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "write_my_email",
+    request_body(content = WriteMyEmail, example = json!({"email": "ana@mail.example", "password": "correct horse"})),
+    responses(
+        (status = 200, description = "The addresses", body = EmailView),
+        (status = 401, description = "`invalid_credentials`: the password is not the account's"),
+        (status = 403, description = "`forbidden`: the caller is a guest"),
+        (status = 409, description = "`email_not_configured`"),
+    ),
+    security(("bearer" = []))
+)]
+#[put("/me/email")]
+pub async fn write_my_email(
+    state: Data<AppState>,
+    caller: Caller,
+    _: Query<NoQuery>,
+    body: Body<WriteMyEmail>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    let WriteMyEmail { email, password } = body.0;
+    let own = player::find(&state, caller).await?;
+    if own.player.kind != PlayerKind::Account {
+        return Err(Problem::new(Code::Forbidden, "a guest has no password: make an account of it first"));
+    }
+    state.mailing.require()?;
+    let address = address::read(&email)?;
+    check_password(&state, &own, &password, &request).await?;
+    let before = addresses::find(&state.db, caller.player, now()).await?;
+    let is_verified = before.verified.is_some_and(|(verified, _)| verified.key() == address.key());
+    let is_stored = if is_verified {
+        addresses::withdraw(&state.db, &own).await?
+    } else {
+        addresses::propose(&state.db, &own, &address, now()).await?
+    };
+    if !is_stored {
+        return Err(player::gone());
+    }
+    show(&state, caller).await
+}
+
+/// Remove the caller's e-mail address
+///
+/// With the one that waits to be confirmed. Links that were sent are void, and the address is told. Removing it again is 204.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "delete_my_email",
+    responses((status = 204, description = "The caller has no address")),
+    security(("bearer" = []))
+)]
+#[delete("/me/email")]
+pub async fn delete_my_email(
+    state: Data<AppState>,
+    caller: Caller,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    let own = player::find(&state, caller).await?;
+    if !addresses::remove(&state.db, &own, now()).await? {
+        return Err(player::gone());
+    }
+    Ok(HttpResponse::NoContent().finish())
+}
+
+async fn show(state: &AppState, caller: Caller) -> Result<HttpResponse, Problem> {
+    let found = addresses::find(&state.db, caller.player, now()).await?;
+    let view = EmailView { is_available: state.mailing == Mailing::On, addresses: EmailAddressesView::of(&found) };
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(view))
+}
+
+/// Refuses a password that is not the account's. Attempts count as sign-ins do.
+async fn check_password(
+    state: &AppState,
+    own: &OwnPlayer,
+    password: &str,
+    request: &HttpRequest,
+) -> Result<(), Problem> {
+    let refused = || Problem::new(Code::InvalidCredentials, "the password is not the account's");
+    let Ok(password) = password.parse() else { return Err(refused()) };
+    let name = &own.player.name;
+    let attempt = state.sign_ins.as_ref().map(|limits| limits.begin(name, network_of(request), Instant::now()));
+    let attempt = attempt.transpose()?;
+    let compared = async {
+        let (account, hash) = players::find_account(&state.db, name).await?.unzip();
+        let is_right = state.passwords.compare(password, hash).await?;
+        Ok::<_, Problem>(is_right && account.is_some_and(|account| account.player.id == own.player.id))
+    };
+    let compared = compared.await;
+    match (&compared, state.sign_ins.as_ref().zip(attempt)) {
+        (Ok(true), Some((limits, attempt))) => limits.succeed(attempt, Instant::now()),
+        (Err(_), Some((_, attempt))) => attempt.take_back(),
+        (Ok(false), _) | (_, None) => {}
+    }
+    if compared? { Ok(()) } else { Err(refused()) }
+}
+
+/// The new address, and the account's password.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteMyEmail {
+    /// Its domain may be of any script.
+    #[schema(example = "ana@mail.example")]
+    email: String,
+    /// The present password of the account.
+    #[schema(format = Password)]
+    password: String,
+}
+
+/// The e-mail addresses of an account.
+#[derive(Serialize, ToSchema)]
+#[schema(as = MyEmail)]
+struct EmailView {
+    /// Whether the server sends mail.
+    is_available: bool,
+    #[serde(flatten)]
+    addresses: EmailAddressesView,
+}
+
+/// The verified address and the one that waits to be confirmed.
+#[derive(Serialize, ToSchema)]
+#[schema(as = EmailAddresses)]
+pub(crate) struct EmailAddressesView {
+    /// The verified address, by which a password can be set anew; null if there is none.
+    #[schema(required = true, example = "ana@mail.example")]
+    email: Option<String>,
+    /// Since when it is.
+    #[schema(required = true)]
+    verified_at: Option<Timestamp>,
+    /// The address that takes its place when it is confirmed; null if there is none, or it was not confirmed in time.
+    #[schema(required = true)]
+    pending: Option<PendingEmailView>,
+}
+
+/// An address that waits to be confirmed.
+#[derive(Serialize, ToSchema)]
+#[schema(as = PendingEmail)]
+struct PendingEmailView {
+    #[schema(example = "ana@new.example")]
+    email: String,
+    /// When the link was asked for last. It is good for 24 hours.
+    since: Timestamp,
+}
+
+impl EmailAddressesView {
+    pub(crate) fn of(found: &AccountEmail) -> Self {
+        let (email, verified_at) = found.verified.clone().unzip();
+        Self {
+            email: email.map(|email| email.as_str().to_owned()),
+            verified_at: verified_at.map(Timestamp),
+            pending: found
+                .pending
+                .as_ref()
+                .map(|(email, since)| PendingEmailView { email: email.as_str().to_owned(), since: Timestamp(*since) }),
+        }
+    }
+}

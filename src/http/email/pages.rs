@@ -1,0 +1,159 @@
+//! The pages to which links in mails lead, unless an app has pages of its own. Scanners of mail open links, so a page only shows a button, and nothing happens before it is pressed.
+//! They run no script, and are no part of the API.
+
+use actix_web::{
+    HttpRequest, HttpResponse, HttpResponseBuilder, guard,
+    http::header,
+    web::{self, Data, Form},
+};
+use askama::Template;
+use serde::Deserialize;
+
+use super::{resets::set_password, verification::verify};
+use crate::{
+    db::players::WebhookChoice,
+    http::{
+        answer::{code::Code, problem::Problem},
+        state::AppState,
+    },
+};
+
+/// The paths of the pages.
+const VERIFY: &str = "/email/verify";
+const RESET: &str = "/email/reset";
+
+/// The policy of the pages: they have their styles in themselves, send their form to this server, and load and run nothing.
+const PAGE_POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// The longest token that is shown in a form: longer than any.
+const TOKEN_BYTES_MAX: usize = 100;
+
+/// Adds the pages.
+pub fn configure(config: &mut web::ServiceConfig) {
+    config
+        .service(
+            web::resource(VERIFY)
+                .guard(guard::Get())
+                .to(async |request: HttpRequest| show(&asking(Link::Verify, &request))),
+        )
+        .service(web::resource(VERIFY).guard(guard::Post()).to(confirm))
+        .service(
+            web::resource(RESET)
+                .guard(guard::Get())
+                .to(async |request: HttpRequest| show(&asking(Link::Reset, &request))),
+        )
+        .service(web::resource(RESET).guard(guard::Post()).to(set));
+}
+
+/// What a link is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Link {
+    Verify,
+    Reset,
+}
+
+/// The values of a page.
+#[derive(Template)]
+#[template(path = "email_page.html")]
+struct EmailPage {
+    title: &'static str,
+    text: String,
+    /// The form, if there is something to press.
+    form: Option<PageForm>,
+}
+
+struct PageForm {
+    /// The last part of the page's own path: the page may be below another path at a proxy.
+    action: &'static str,
+    token: String,
+    asks_password: bool,
+    button: &'static str,
+}
+
+/// What the form of a page sends.
+#[derive(Deserialize)]
+struct VerifyForm {
+    token: String,
+}
+
+#[derive(Deserialize)]
+struct ResetForm {
+    token: String,
+    password: String,
+}
+
+/// The page that asks to press its button.
+fn asking(link: Link, request: &HttpRequest) -> EmailPage {
+    let mut parameters = form_urlencoded::parse(request.query_string().as_bytes());
+    let token = parameters.find(|(name, _)| name == "token").map(|(_, token)| token.into_owned());
+    token.filter(|token| token.len() <= TOKEN_BYTES_MAX).map_or_else(void, |token| match link {
+        Link::Verify => EmailPage {
+            title: "Confirm your e-mail address",
+            text: "Press the button to confirm the address for your account.".to_owned(),
+            form: Some(PageForm { action: "verify", token, asks_password: false, button: "Confirm" }),
+        },
+        Link::Reset => {
+            of_reset("Choose a new password of 8 to 128 characters. It signs you out everywhere.".to_owned(), token)
+        }
+    })
+}
+
+fn of_reset(text: String, token: String) -> EmailPage {
+    let form = PageForm { action: "reset", token, asks_password: true, button: "Set the password" };
+    EmailPage { title: "Set a new password", text, form: Some(form) }
+}
+
+fn void() -> EmailPage {
+    let text = "The link is not valid, or no longer. Ask for another one.".to_owned();
+    EmailPage { title: "This link leads nowhere", text, form: None }
+}
+
+async fn confirm(state: Data<AppState>, form: Form<VerifyForm>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+    let address = match verify(&state, &request, &form.token).await {
+        Ok(address) => address,
+        Err(problem) if problem.code() == Code::InvalidLink => return Ok(refuse(Code::InvalidLink, &void())),
+        Err(problem) => return Err(problem),
+    };
+    let text = format!("{} is the address of your account now.", address.as_str());
+    Ok(show(&EmailPage { title: "The address is confirmed", text, form: None }))
+}
+
+async fn set(state: Data<AppState>, form: Form<ResetForm>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+    let ResetForm { token, password } = form.into_inner();
+    match set_password(&state, &request, &token, &password, WebhookChoice::Keep).await {
+        Ok(account) => {
+            let text = format!("Sign in as \"{}\" with it.", account.player.name);
+            Ok(show(&EmailPage { title: "The new password is set", text, form: None }))
+        }
+        Err(problem) if problem.code() == Code::InvalidLink => Ok(refuse(Code::InvalidLink, &void())),
+        Err(problem) if problem.code() == Code::ValidationFailed => {
+            let faults = problem.into_faults();
+            let detail = faults.first().map_or("is not accepted", |fault| fault.detail.as_str());
+            let again = of_reset(format!("The password {detail}. Choose another one."), token);
+            Ok(refuse(Code::ValidationFailed, &again))
+        }
+        Err(problem) => Err(problem),
+    }
+}
+
+fn show(page: &EmailPage) -> HttpResponse {
+    answer(HttpResponse::Ok(), page)
+}
+
+fn refuse(code: Code, page: &EmailPage) -> HttpResponse {
+    let mut response = answer(HttpResponse::build(code.status()), page);
+    // The answer is a failure in a form of its own.
+    response.extensions_mut().insert(code);
+    response
+}
+
+fn answer(mut response: HttpResponseBuilder, page: &EmailPage) -> HttpResponse {
+    response
+        .insert_header((header::CONTENT_SECURITY_POLICY, PAGE_POLICY))
+        // The address of the page has the token.
+        .insert_header((header::REFERRER_POLICY, "no-referrer"))
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .content_type("text/html; charset=utf-8")
+        .body(page.render().expect("a String accepts all text"))
+}

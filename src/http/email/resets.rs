@@ -1,0 +1,154 @@
+//! A new password by a link in a mail. Nothing tells whether an account has an address: what the request does is the same either way, and a job looks later.
+
+use std::time::Instant;
+
+use actix_web::{HttpRequest, HttpResponse, get, http::header, post, web::Data};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{address, tokens};
+use crate::{
+    clock::now,
+    db::{
+        email::resets,
+        players::{Named, OwnPlayer, WebhookChoice},
+    },
+    http::{
+        answer::{code::Code, headers::KEPT_FOR_MINUTES, problem::Problem},
+        layers::limits::network_of,
+        players::{me::renew_tokens, profiles::choose_password, tokens::TokenSet},
+        request::extract::{Body, NoQuery, Query},
+        state::{AppState, mailing::Mailing},
+    },
+};
+
+/// How many times the password is stored, on version conflicts.
+const ATTEMPTS_MAX: u32 = 4;
+
+/// Whether a password can be set anew by mail
+///
+/// It cannot where the operator has named no SMTP server.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "get_password_reset",
+    responses((status = 200, description = "Whether it can", body = PasswordReset)),
+    security(())
+)]
+#[get("/password-reset")]
+pub async fn get_password_reset(state: Data<AppState>, _: Query<NoQuery>) -> HttpResponse {
+    let is_available = state.mailing == Mailing::On;
+    HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(PasswordReset { is_available })
+}
+
+/// Ask for a link that sets a new password
+///
+/// If an account has verified the address, a link is sent to it, which is good for an hour. The answer is the same, at the same time, if none has. An address gets at most
+/// 3 links an hour and 10 a day.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "create_password_reset",
+    request_body(content = CreatePasswordReset, example = json!({"email": "ana@mail.example"})),
+    responses(
+        (status = 202, description = "If an account has the address, a link is on its way"),
+        (status = 409, description = "`email_not_configured`"),
+    ),
+    security(())
+)]
+#[post("/password-reset")]
+pub async fn create_password_reset(
+    state: Data<AppState>,
+    _: Query<NoQuery>,
+    body: Body<CreatePasswordReset>,
+) -> Result<HttpResponse, Problem> {
+    state.mailing.require()?;
+    resets::request(&state.db, &address::read(&body.0.email)?, now()).await?;
+    Ok(HttpResponse::Accepted().finish())
+}
+
+/// Set a new password by a link
+///
+/// By the token of the link, which is good once. As with every new password, all access and refresh tokens and the recovery code are void, and the answer has new ones. The
+/// address is told.
+#[utoipa::path(
+    tag = "players",
+    operation_id = "reset_password",
+    request_body(content = ResetPassword, example = json!({"token": "Zm9v…", "password": "battery staple"})),
+    responses(
+        (status = 200, description = "The account, and new tokens", body = TokenSet),
+        (status = 422, description = "`invalid_link`"),
+    ),
+    security(())
+)]
+#[post("/password-reset/confirm")]
+pub async fn reset_password(
+    state: Data<AppState>,
+    _: Query<NoQuery>,
+    body: Body<ResetPassword>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    let ResetPassword { token, password, delete_webhooks } = body.0;
+    let webhooks = if delete_webhooks { WebhookChoice::Delete } else { WebhookChoice::Keep };
+    let before = set_password(&state, &request, &token, &password, webhooks).await?;
+    let tokens = renew_tokens(&state, &request, &before, &before.player).await?;
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
+}
+
+/// Sets the password, and voids all tokens of the account. Returns the account as it was before.
+pub(super) async fn set_password(
+    state: &AppState,
+    request: &HttpRequest,
+    token: &str,
+    password: &str,
+    webhooks: WebhookChoice,
+) -> Result<OwnPlayer, Problem> {
+    let hash = tokens::hash(token);
+    let find = || resets::find(&state.db, &hash, now());
+    let network = network_of(request);
+    let found = tokens::found(state, network, find()).await?;
+    // After the link: only its holder may cause the expensive hash.
+    let password = choose_password(password, Some(&found.player.name))?;
+    let password_hash = state.passwords.hash(password).await?;
+    for _ in 0..ATTEMPTS_MAX {
+        let before = find().await?.ok_or_else(tokens::invalid)?;
+        match resets::set_password(&state.db, &before, &hash, &password_hash, webhooks, now()).await? {
+            None => return Err(tokens::invalid()),
+            Some(Named::Stored) => {
+                state.hub.audience().revoke(before.player.id, before.credentials_version + 1);
+                if let Some(limits) = &state.sign_ins {
+                    limits.know(&before.player.name, network, Instant::now());
+                }
+                return Ok(before);
+            }
+            Some(Named::Changed | Named::Taken) => {}
+        }
+    }
+    Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
+}
+
+/// Whether a password can be set anew by mail.
+#[derive(Serialize, ToSchema)]
+struct PasswordReset {
+    is_available: bool,
+}
+
+/// The address to which a link is to be sent.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreatePasswordReset {
+    #[schema(example = "ana@mail.example")]
+    email: String,
+}
+
+/// The token of a link, and the new password.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ResetPassword {
+    /// What stands behind `token=` in the link.
+    token: String,
+    #[schema(format = Password, min_length = 8, max_length = 128)]
+    password: String,
+    /// Whether all webhooks are deleted, too. Otherwise they go on.
+    #[serde(default)]
+    #[schema(default = false)]
+    delete_webhooks: bool,
+}

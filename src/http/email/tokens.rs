@@ -1,0 +1,37 @@
+//! The tokens of links in mails, as clients bring them back.
+
+use std::{net::IpAddr, time::Instant};
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    db::{DbError, email::TokenHash},
+    http::{
+        answer::{code::Code, problem::Problem},
+        state::AppState,
+    },
+};
+
+/// What is stored of a token.
+pub(super) fn hash(token: &str) -> TokenHash {
+    Sha256::digest(token).into()
+}
+
+/// What was found by a token. A token that is none, and one that is void, are refused alike, and counted by network as wrong recovery codes are.
+pub(super) async fn found<T>(
+    state: &AppState,
+    network: IpAddr,
+    find: impl Future<Output = Result<Option<T>, DbError>>,
+) -> Result<T, Problem> {
+    // Counted first, so that attempts at the same time count, too.
+    let attempt = state.sign_ins.as_ref().map(|limits| limits.begin_recovery(network, Instant::now())).transpose()?;
+    let found = find.await;
+    if let (Ok(Some(_)) | Err(_), Some(attempt)) = (&found, attempt) {
+        attempt.take_back();
+    }
+    found?.ok_or_else(invalid)
+}
+
+pub(super) fn invalid() -> Problem {
+    Problem::new(Code::InvalidLink, "the link is not valid, or no longer: ask for another one")
+}
