@@ -2,6 +2,7 @@
 //! answers, and no single route.
 
 pub(crate) mod access;
+mod buckets;
 mod chosen;
 pub(crate) mod client_address;
 pub(crate) mod compress;
