@@ -52,7 +52,9 @@ async fn offers(app: &TestApp, game: &str, guest: &Guest, count: usize) {
         let action = if n % 2 == 0 { Action::Offer { kind } } else { withdrawn };
         let decided = present.decide(&Command { player, if_version: None, action }, &context);
         let events = decided.expect("it is allowed").events;
-        events.iter().for_each(|event| present.apply(event).expect("it follows"));
+        for event in &events {
+            present.apply(event).expect("it follows");
+        }
         let stored = games::append(&app.writers, &present, &events).await;
         assert!(matches!(stored, Ok(Appended::Stored)), "{stored:?}");
     }
