@@ -186,6 +186,11 @@ pub(super) struct QuotaState {
 }
 
 impl QuotaState {
+    /// The same, to be told as if a second more had to pass.
+    pub(super) fn a_second_later(self) -> Self {
+        Self { reset_s: self.reset_s + 1, ..self }
+    }
+
     /// The answer to a call over the limit.
     pub(super) fn refusal(&self) -> Problem {
         self.refusal_of("too many calls")

@@ -147,7 +147,7 @@ pub fn count_more(request: &HttpRequest, calls: u32) -> Result<(), Problem> {
             Ok(())
         }
         // The call itself was counted, and its answer shows what is left. A retry counts for one call again.
-        Err(state) => Err(QuotaState { reset_s: state.reset_s + 1, ..state }.refusal()),
+        Err(state) => Err(state.a_second_later().refusal()),
     }
 }
 
