@@ -194,6 +194,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/apps/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exchange a token of an app's own sign-in
+         * @description For clients of an app, without its key: the JWT of an issuer that the operator of this server trusts for the app becomes an access token of the
+         *     app's player whose `external_id` is the claim `sub` (RFC 8693). The first exchange creates the player. A form, as clients of OAuth send it, is
+         *     accepted beside JSON. Failures have the form of all others, and no member `error`.
+         */
+        post: operations["exchange_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/explorer": {
         parameters: {
             query?: never;
@@ -2652,6 +2674,46 @@ export interface components {
             /** @description The `cursor` of the next page; null if there are no more events so far. */
             next_cursor: string | null;
         };
+        /**
+         * @description The grant of a token exchange.
+         * @enum {string}
+         */
+        ExchangeGrant: "urn:ietf:params:oauth:grant-type:token-exchange";
+        /** @description The token to exchange. */
+        ExchangeToken: {
+            /** @description Some clients of OAuth always send one. It is not read. */
+            client_id?: string;
+            grant_type: components["schemas"]["ExchangeGrant"];
+            /** @description What is to be issued: an access token, also if this is left out. */
+            requested_token_type?: components["schemas"]["RequestedTokenType"];
+            /**
+             * @description The JWT that the app's own sign-in has issued, with `iss`, `aud`, `sub` and `exp`, signed by `RS256`, `PS256`, `ES256` or `EdDSA`.
+             * @example eyJhbGciOiJSUzI1NiIs…
+             */
+            subject_token: string;
+            subject_token_type: components["schemas"]["SubjectTokenType"];
+        };
+        /** @description An access token of a player of an app, in the form of RFC 8693. */
+        ExchangedToken: {
+            /** @description Goes into the header: `Authorization: Bearer <access_token>`. There is no refresh token: exchange a token of the app again. */
+            access_token: string;
+            /**
+             * Format: int64
+             * @description Seconds until the access token expires.
+             * @example 900
+             */
+            expires_in: number;
+            /**
+             * @description The app's id of the player: the claim `sub`.
+             * @example user-4711
+             */
+            external_id: string;
+            /** @example urn:ietf:params:oauth:token-type:access_token */
+            issued_token_type: string;
+            player: components["schemas"]["Player"];
+            /** @example Bearer */
+            token_type: string;
+        };
         /** @description The outcomes of a move. */
         ExploredMove: {
             /**
@@ -4232,6 +4294,11 @@ export interface components {
              */
             name_then: string;
         };
+        /**
+         * @description What is issued for it.
+         * @enum {string}
+         */
+        RequestedTokenType: "urn:ietf:params:oauth:token-type:access_token";
         /** @description How a game ended. */
         Result: {
             /**
@@ -4385,6 +4452,11 @@ export interface components {
              */
             ticket: string;
         };
+        /**
+         * @description What the subject token is.
+         * @enum {string}
+         */
+        SubjectTokenType: "urn:ietf:params:oauth:token-type:jwt" | "urn:ietf:params:oauth:token-type:id_token";
         /** @description What waits for the caller. */
         Summary: {
             /**
@@ -6031,6 +6103,165 @@ export interface operations {
                 };
             };
             /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exchange_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+                 *       "subject_token": "eyJhbGciOiJSUzI1NiIs…",
+                 *       "subject_token_type": "urn:ietf:params:oauth:token-type:jwt"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExchangeToken"];
+                /** @example grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&subject_token=eyJhbGciOiJSUzI1NiIs&subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Ajwt */
+                "application/x-www-form-urlencoded": components["schemas"]["ExchangeToken"];
+            };
+        };
+        responses: {
+            /** @description The player, and a token to play with */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExchangedToken"];
+                };
+            };
+            /** @description `malformed_request` */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid_token`: the subject token is refused, and the detail says why */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `forbidden`: the app is disabled */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: too many calls of this address, or the app has created too many players */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: the database is away or busy, or the issuer's keys could not be fetched */
             503: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
