@@ -28,6 +28,9 @@ pub mod live;
 /// Sends webhooks to public addresses that players name. Knows none of the other modules.
 pub mod webhook;
 
+/// Push notifications: what devices show, and how the services of push notifications are asked to show it.
+pub mod push;
+
 /// Hints: what each move of a position is worth, from the engine.
 pub mod hints;
 

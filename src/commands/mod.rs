@@ -18,6 +18,7 @@ mod moderation;
 mod openapi;
 mod output;
 mod progress;
+mod push;
 mod reindex;
 mod restore;
 mod resume;

@@ -13,6 +13,7 @@ use mancala_server::{
     file_plan::FilePlan,
     http::{self, ImportQuotas, Page, RateLimits, Service, Tokens},
     metrics::Metrics,
+    push::Push,
     telemetry,
 };
 use tokio_util::sync::CancellationToken;
@@ -22,7 +23,7 @@ use super::{
     connections,
     database::{self, cores},
     failure::Failure,
-    keys,
+    keys, push,
     server::{self, Bound},
     stop_signals::StopSignals,
 };
@@ -58,6 +59,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
         Some(tokens) => tokens,
         None => keys::embedded(options)?,
     };
+    let push = push::push(options)?;
     let Some(migrated) = stops.unless_signalled(migrations::run_within(&database, options.database.wait())).await
     else {
         tracing::info!("stopped before the database was up to date");
@@ -79,8 +81,10 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     if let Err(not_ready) = writers.check().await {
         tracing::warn!("moves cannot be stored at present: {:?}", not_ready.fault);
     }
-    let background = Background::start(options, Bounds { plan, files, jobs_delay }, &database, &writers, &metrics)?;
+    let background =
+        Background::start(options, &push, Bounds { plan, files, jobs_delay }, &database, &writers, &metrics)?;
     let mut service = service(options, (plan, files), database, writers, tokens.accepting(&accepted), metrics);
+    service.push = push;
     service.access_log.clone_from(&access_log);
     service.standby = standby;
     let drain = Duration::from_secs(options.drain_s);
@@ -140,6 +144,7 @@ fn service(
         network_games_max: options.guest_network_games,
         open_for: time::Duration::days(options.open_game_days.into()),
         webhook_reach: webhook_reach(options),
+        push: Push::default(),
         import_quotas: ImportQuotas {
             account: ImportTotal { games: options.import_games_max, plies: options.import_plies_max },
             guest: ImportTotal { games: options.import_guest_games_max, plies: options.import_guest_plies_max },

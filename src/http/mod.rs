@@ -18,6 +18,7 @@ mod operators;
 mod page;
 mod paths;
 mod players;
+mod push;
 mod records;
 mod request;
 mod routes;
@@ -41,6 +42,7 @@ pub use serve::{RateLimits, Service, serve};
 pub use state::{
     ImportQuotas,
     clock_watch::ClockWatch,
+    key_file::{Links as KeyLinks, read as read_key_file, write_new as write_new_key_file},
     tokens::{Caller, KeyError, PublicKey, Tokens, new_key},
 };
 pub use webhooks::message::write_message;

@@ -22,6 +22,7 @@ use super::{
     page::{self, Page},
     paths,
     players::{blocks, friends, me, merge, people, profiles, recovery, reports, sign_ins, stats, summary, tokens},
+    push::{devices, offer},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{accept::prefers_page, conditional::IfNoneMatch, extract},
     study::{
@@ -93,6 +94,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .configure(social)
                 .configure(pictures)
                 .configure(webhooks)
+                .configure(push)
                 .configure(operators)
                 .configure(apps),
         )
@@ -142,6 +144,14 @@ fn webhooks(routes: &mut Routes<'_>) {
         .service(deliveries::ping_webhook)
         .service(deliveries::list_webhook_deliveries)
         .service(deliveries::redeliver_webhook);
+}
+
+fn push(routes: &mut Routes<'_>) {
+    routes
+        .service(offer::get_push)
+        .service(devices::create_device)
+        .service(devices::list_devices)
+        .service(devices::delete_device);
 }
 
 fn operators(routes: &mut Routes<'_>) {

@@ -57,6 +57,7 @@ use crate::{
     live::{self, Hub},
     metrics::{Connections, Metrics, Reader, Waiters},
     outage::Outage,
+    push::Push,
     repeats,
     webhook::Reach,
 };
@@ -102,6 +103,8 @@ pub struct Service {
     pub network_games_max: u32,
     /// The addresses at which players may register webhooks.
     pub webhook_reach: Reach,
+    /// Which push notifications are sent.
+    pub push: Push,
     /// How much of imports each player may have stored.
     pub import_quotas: ImportQuotas,
     /// Names that no player may take.
@@ -297,6 +300,7 @@ struct Shared {
     networks: Networks,
     network_games_max: u32,
     webhook_reach: Reach,
+    push: Push,
     import_quotas: ImportQuotas,
     uploads: Arc<Uploads>,
     reserved_names: Arc<ReservedNames>,
@@ -343,6 +347,7 @@ impl Shared {
             networks: Networks::new(network_key),
             network_games_max: service.network_games_max,
             webhook_reach: service.webhook_reach,
+            push: service.push,
             reserved_names: service.reserved_names,
             import_quotas: service.import_quotas,
             uploads: Arc::default(),
@@ -378,6 +383,7 @@ impl Shared {
             networks: self.networks,
             network_games_max: self.network_games_max,
             webhook_reach: self.webhook_reach,
+            push: self.push.clone(),
             import_quotas: self.import_quotas,
             uploads: self.uploads.clone(),
             reserved_names: self.reserved_names.clone(),

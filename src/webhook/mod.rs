@@ -1,4 +1,4 @@
-//! Sends webhooks to addresses that players name: which addresses are allowed, one attempt, and the connections that are kept.
+//! Sends webhooks and push notifications to addresses that players name: which addresses are allowed, one attempt, and the connections that are kept.
 //!
 //! A player could name an address on this machine or in its networks, so that the server sends requests to services that trust
 //! it (SSRF). Therefore only public addresses are allowed unless the operator permits others; see `address`. This folder knows
@@ -12,6 +12,6 @@ mod sender;
 mod wire;
 
 pub use endpoint::{Endpoint, EndpointError, PORTS_MAX, Ports, Reach};
-pub use exchange::EndpointResponse;
+pub use exchange::{Answered, EndpointResponse};
 pub use pool::Ages;
-pub use sender::{Attempt, ConnectionsUsed, Names, SendError, Sender, system_names};
+pub use sender::{Attempt, ConnectionsUsed, Names, Post, SendError, Sender, system_names};

@@ -10,6 +10,7 @@ mod operation;
 mod operators;
 mod page;
 mod players;
+mod push;
 mod records;
 mod request;
 mod storage;

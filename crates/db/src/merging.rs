@@ -15,6 +15,7 @@ use crate::{
         reports, settings,
         suspensions::{self, Suspension},
     },
+    push::devices,
     records::archive::amend_imports,
 };
 
@@ -115,8 +116,9 @@ pub async fn merge(
     // From here on none of the imported games is archived, and none is put back.
     let imported = lock_imports(&mut transaction, guest).await?;
     amend_imports(&mut transaction, &imported, Some(account.player.id)).await?;
-    // First: the games' rows say whether their players have webhooks.
+    // First: the games' rows say whether their players have webhooks or devices.
     hand_over(&mut transaction, guest, account.player.id, now).await?;
+    devices::hand_over(&mut transaction, guest, account.player.id, now).await?;
     lock_others(&mut transaction, guest).await?;
     blocks::hand_over(&mut transaction, guest, account.player.id).await?;
     friends::hand_over(&mut transaction, guest, account.player.id, now).await?;

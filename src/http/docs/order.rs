@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 93] = [
+pub const ORDER: [&str; 97] = [
     // players
     "create_player",
     "create_token",
@@ -90,6 +90,11 @@ pub const ORDER: [&str; 93] = [
     "list_webhook_deliveries",
     "redeliver_webhook",
     "delete_webhook",
+    // push
+    "get_push",
+    "create_device",
+    "list_devices",
+    "delete_device",
     // operators
     "list_reports",
     "close_report",

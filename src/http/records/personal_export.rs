@@ -28,6 +28,7 @@ use crate::{
             friends::{self, FriendStatus},
             recovery, refresh_tokens, reports, suspensions,
         },
+        push,
         study::{analyses, notes},
         webhooks,
     },
@@ -41,6 +42,7 @@ use crate::{
             me::{MeView, WarningView},
             reports::ReportView,
         },
+        push::devices::DeviceView,
         request::{
             extract::{NoQuery, Query},
             player,
@@ -68,8 +70,8 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
-/// all games with their histories. The password's hash and the secrets of webhooks are left out.
+/// Profile, app, sign-ins, the hash of a guest's network, idempotency keys, open invitations, blocked players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, devices, all notes, and
+/// all games with their histories. The password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
 #[utoipa::path(
     tag = "players",
     operation_id = "export_me",
@@ -103,6 +105,7 @@ pub async fn export_me(
             .into_iter()
             .map(|(game, at)| AnalysisRequestView { game_id: game.0, requested_at: Timestamp(at) })
             .collect(),
+        devices: push::devices::list(&state.db, caller.player).await?.iter().map(DeviceView::of).collect(),
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
         blocks: blocks::list(&state.db, caller.player, None, LISTED_MAX).await?.iter().map(BlockView::of).collect(),
@@ -238,6 +241,8 @@ struct Export {
     idempotency_keys: Vec<KeyView>,
     /// The player's requests for analyses that are pending or failed.
     analysis_requests: Vec<AnalysisRequestView>,
+    /// The player's devices, newest first, without their addresses and keys.
+    devices: Vec<DeviceView>,
     /// The player's webhooks, newest first.
     webhooks: Vec<WebhookView>,
     /// Open games to which the player is invited, newest first.

@@ -26,6 +26,7 @@ use crate::{
     live::Hub,
     metrics::{Connections, Metrics},
     outage::Outage,
+    push::Push,
     rules::AnyPosition,
     webhook::Reach,
 };
@@ -68,6 +69,8 @@ pub(crate) struct AppState {
     /// How many games against the computer all guests of one network may have at once.
     pub(crate) network_games_max: u32,
     pub(crate) webhook_reach: Reach,
+    /// Which push notifications are sent.
+    pub(crate) push: Push,
     /// How much of imports each player may have stored.
     pub(crate) import_quotas: ImportQuotas,
     pub(crate) uploads: Arc<Uploads>,

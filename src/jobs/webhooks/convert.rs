@@ -8,6 +8,7 @@ use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
+use super::pushed::Pushed;
 use crate::{
     db::{
         DbError,
@@ -15,12 +16,20 @@ use crate::{
         games::{self, SeatedGame},
         webhooks::queue::{self, Batch, Counted, MessageContent, NewDelivery, Reminder, Subscriber},
     },
-    domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
+    domain::{DeviceKind, GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
     repeats,
 };
 
 /// Writes the payload of a message. The caller provides it, because the jobs do not know the wire types.
 pub type WriteMessage = fn(&MessageContent<'_>) -> Result<String, String>;
+
+/// What appends become.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Targets<'a> {
+    pub(super) write: WriteMessage,
+    /// The kinds of devices that get push notifications.
+    pub(super) devices: &'a [DeviceKind],
+}
 
 /// How many games one batch converts.
 const BATCH: u32 = 100;
@@ -56,7 +65,7 @@ pub(super) struct Converted {
 pub(super) async fn convert(
     pool: &PgPool,
     progress: &mut Progress,
-    write: WriteMessage,
+    targets: Targets<'_>,
     now: OffsetDateTime,
 ) -> Result<Converted, DbError> {
     let batch = Batch::begin(pool, progress.after.unwrap_or(GameId(Uuid::nil())), now, BATCH).await?;
@@ -71,9 +80,9 @@ pub(super) async fn convert(
     if converted.is_empty {
         return Ok(converted);
     }
-    if convert_batch(batch, counted, write, now).await.is_err() {
+    if convert_batch(batch, counted, targets, now).await.is_err() {
         for game in games {
-            if let Err(error) = convert_batch(Batch::of_game(pool, game).await?, counted, write, now).await {
+            if let Err(error) = convert_batch(Batch::of_game(pool, game).await?, counted, targets, now).await {
                 if let Some(line) = repeats::admit("webhook messages of games", &error.to_string()) {
                     tracing::error!(left_out = line.left_out, game.id = %game.0, "the webhook messages of a game cannot be made yet: {error}");
                 }
@@ -98,10 +107,10 @@ enum ConvertError {
 async fn convert_batch(
     mut batch: Batch,
     counted: &mut Counted,
-    write: WriteMessage,
+    targets: Targets<'_>,
     now: OffsetDateTime,
 ) -> Result<(), ConvertError> {
-    let made = AssertUnwindSafe(make_deliveries(&mut batch, counted, write, now)).catch_unwind().await;
+    let made = AssertUnwindSafe(make_deliveries(&mut batch, counted, targets, now)).catch_unwind().await;
     match made.unwrap_or(Err(ConvertError::Panicked)) {
         Ok(()) => Ok(batch.commit().await?),
         Err(error) => {
@@ -114,7 +123,7 @@ async fn convert_batch(
 async fn make_deliveries(
     batch: &mut Batch,
     counted: &mut Counted,
-    write: WriteMessage,
+    targets: Targets<'_>,
     now: OffsetDateTime,
 ) -> Result<(), ConvertError> {
     let ids = batch.games();
@@ -125,19 +134,21 @@ async fn make_deliveries(
         |seated: &SeatedGame| [seated.game.players().first, seated.game.players().second, seated.game.invited()];
     let players: Vec<PlayerId> = games.values().flat_map(of_game).flatten().collect();
     let subscribers = queue::subscribers(&mut *connection, &players).await?;
+    let pushed = Pushed::find(&mut *connection, &players, targets.devices).await?;
     // The events of each append, with the state before them.
     let known = pending.iter().filter_map(|append| Some((append, games.get(&append.game)?)));
-    let known: Vec<_> = if subscribers.is_empty() { vec![] } else { known.collect() };
+    let known: Vec<_> = if subscribers.is_empty() && pushed.is_empty() { vec![] } else { known.collect() };
     let wanted = known.iter().map(|(append, seated)| LogRange {
         game: &seated.game,
         after: u32::try_from(append.from_seq - 1).unwrap_or(0),
         until: u32::try_from(append.to_seq).unwrap_or(0),
     });
     let parts = game_log::read_all(&mut *connection, &wanted.collect::<Vec<_>>()).await?;
-    let mut deliveries = vec![];
+    let (mut deliveries, mut notices) = (vec![], vec![]);
     for ((_, seated), part) in known.iter().zip(&parts) {
         let part = part.as_ref().map_err(Clone::clone)?;
-        deliveries.extend(of_append(seated, part, &subscribers, write)?);
+        deliveries.extend(of_append(seated, part, &subscribers, targets.write)?);
+        notices.extend(pushed.notices(seated, part, now));
     }
     let present = games.values().flat_map(|seated| {
         let here = subscribers.iter().filter(|subscriber| of_game(seated).contains(&Some(subscriber.player)));
@@ -145,6 +156,9 @@ async fn make_deliveries(
     });
     let present: Vec<_> = present.collect();
     batch.store_deliveries(&deliveries, &present, counted, now).await?;
+    // After the webhooks: all that locks webhooks and devices locks webhooks first.
+    let (connection, _) = batch.parts();
+    pushed.store(connection, notices, games.values(), targets.devices).await?;
     Ok(())
 }
 

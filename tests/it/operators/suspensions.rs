@@ -54,7 +54,7 @@ fn operations(document: &Value) -> Vec<(String, Method, String)> {
     let mut found = vec![];
     for (path, item) in document["paths"].as_object().expect("paths") {
         let path = path.replace("{ply}", "0").replace("{type}", "draw").replace("{variant}", "kalah");
-        let path = ["{id}", "{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}", "{code}"]
+        let path = ["{id}", "{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}", "{device_id}", "{code}"]
             .into_iter()
             .fold(path, |path, name| path.replace(name, id));
         for (method, operation) in item.as_object().expect("operations") {

@@ -16,6 +16,7 @@ use mancala_server::{
     http::{self, ANY_ORIGIN, ImportQuotas, Page, RateLimits, Service, Tokens},
     live::Hub,
     metrics::Metrics,
+    push::Push,
     webhook::Reach,
 };
 use reqwest::{Method, RequestBuilder};
@@ -75,6 +76,8 @@ pub struct Setup {
     pub queue_max: usize,
     /// Which addresses webhooks may have. Any by default.
     pub webhook_reach: Reach,
+    /// Which push notifications are sent. None by default.
+    pub push: Push,
     /// How much of imports each player may have stored.
     pub import_quotas: ImportQuotas,
     /// How many connections the server opens at most.
@@ -97,6 +100,7 @@ impl Default for Setup {
             network_games_max: 60,
             queue_max: Writers::QUEUE_MAX,
             webhook_reach: Reach::Anywhere,
+            push: Push::default(),
             import_quotas: ImportQuotas {
                 account: ImportTotal { games: 5_000, plies: 250_000 },
                 guest: ImportTotal { games: 100, plies: 10_000 },
@@ -131,6 +135,7 @@ pub fn service(database: impl Into<Database>, tokens: Tokens, setup: &Setup) -> 
         open_for: setup.open_for,
         network_games_max: setup.network_games_max,
         webhook_reach: setup.webhook_reach,
+        push: setup.push.clone(),
         import_quotas: setup.import_quotas,
         reserved_names: Arc::new(ReservedNames::new(["admin", "support"])),
         metrics,

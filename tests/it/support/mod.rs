@@ -14,6 +14,8 @@ pub mod games;
 pub mod job;
 pub mod listener;
 pub mod programs;
+pub mod push;
+pub mod push_service;
 pub mod replay;
 pub mod scrape;
 pub mod standby;

@@ -22,7 +22,7 @@ const PURE: [&str; 4] = ["rules", "engine", "picture", "domain"];
 const UNSAFE: &str = "embedded-postgres";
 
 /// For each module of the server, which of the others it may use.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("access_log", &["config", "metrics"]),
     ("build_info", &[]),
     ("clock", &[]),
@@ -31,6 +31,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("file_plan", &[]),
     ("metrics", &["build_info"]),
     ("webhook", &[]),
+    ("push", &["domain", "webhook"]),
     ("embedded", &[]),
     ("priority", &[]),
     ("repeats", &[]),
@@ -39,7 +40,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("live", &["db", "domain", "outage"]),
     ("pace", &["db", "engine"]),
     ("hints", &["db", "domain", "engine", "pace", "rules"]),
-    ("jobs", &["clock", "db", "domain", "engine", "metrics", "outage", "pace", "repeats", "rules", "webhook"]),
+    ("jobs", &["clock", "db", "domain", "engine", "metrics", "outage", "pace", "push", "repeats", "rules", "webhook"]),
     (
         "http",
         &[
@@ -56,6 +57,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "outage",
             "picture",
             "priority",
+            "push",
             "repeats",
             "rules",
             "webhook",
