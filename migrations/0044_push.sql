@@ -3,9 +3,9 @@
 create table push_device (
     id uuid not null,
     player_id uuid not null,
-    -- web, fcm or apns.
+    -- The kind of the push service: web.
     kind text not null,
-    -- The URL that a push service gave to a browser, or the token that it gave to an app.
+    -- The URL that a push service gave to a browser.
     address text not null,
     -- SHA-256 of kind and address, which may be too long for an index.
     address_hash bytea not null,
@@ -72,11 +72,58 @@ create table push_notice (
 );
 create index push_notice_due_idx on push_notice (device_id, due_at);
 
+-- When the devices of a player are silent, and whether they collect. Players without a row have neither.
+create table push_settings (
+    player_id uuid not null,
+    -- Minutes of the day, in the time zone: from one until the other, over midnight if the first is later. All three are null, or none.
+    quiet_from smallint,
+    quiet_until smallint,
+    time_zone text,
+    -- At most one notification in so many minutes.
+    digest_minutes smallint,
+    constraint push_settings_pkey primary key (player_id),
+    constraint push_settings_player_fkey foreign key (player_id) references player (id) on delete cascade
+);
+
+-- When quiet hours end that a moment lies in; null if it lies in none. PostgreSQL knows the time zones and when their clocks change. One that a newer
+-- PostgreSQL does not know any more has no quiet hours, rather than ending the job.
+create function push_quiet_end(moment timestamptz, quiet_from smallint, quiet_until smallint, zone text)
+returns timestamptz language plpgsql stable as $$
+declare
+    here timestamp;
+    minute integer;
+    ends timestamp;
+begin
+    if quiet_from is null then
+        return null;
+    end if;
+    here := moment at time zone zone;
+    minute := extract(hour from here) * 60 + extract(minute from here);
+    if quiet_from < quiet_until then
+        if minute < quiet_from or minute >= quiet_until then
+            return null;
+        end if;
+    elsif minute < quiet_from and minute >= quiet_until then
+        return null;
+    end if;
+    ends := date_trunc('day', here) + make_interval(mins => quiet_until);
+    if ends <= here then
+        ends := ends + interval '1 day';
+    end if;
+    return ends at time zone zone;
+exception when invalid_parameter_value then
+    return null;
+end
+$$;
+
 -- Triggers, so that no statement that erases a player, voids its sign-ins or forgets its network can leave this out, those of the release before
 -- included. At the end of the transaction: all that locks webhooks and devices locks webhooks first. A guest keeps its devices with its first password.
 create function delete_push_devices() returns trigger language plpgsql as $$
 begin
     delete from push_device where player_id = new.id;
+    if new.kind = 'deleted' then
+        delete from push_settings where player_id = new.id;
+    end if;
     return null;
 end
 $$;

@@ -22,7 +22,7 @@ use super::{
     page::{self, Page},
     paths,
     players::{blocks, friends, me, merge, people, profiles, recovery, reports, sign_ins, stats, summary, tokens},
-    push::{devices, offer},
+    push::{devices, offer, settings},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{accept::prefers_page, conditional::IfNoneMatch, extract},
     study::{
@@ -151,7 +151,9 @@ fn push(routes: &mut Routes<'_>) {
         .service(offer::get_push)
         .service(devices::create_device)
         .service(devices::list_devices)
-        .service(devices::delete_device);
+        .service(devices::delete_device)
+        .service(settings::get_push_settings)
+        .service(settings::write_push_settings);
 }
 
 fn operators(routes: &mut Routes<'_>) {

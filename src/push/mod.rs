@@ -15,6 +15,6 @@ pub use encryption::{Subscription, SubscriptionError};
 pub use notification::{Notification, Subject, Urgency};
 pub use outcome::Outcome;
 pub use pusher::{Push, Pusher, Target};
-pub use texts::{Language, Texts};
+pub use texts::{Language, News, Texts};
 pub use vapid::{VapidKey, new_vapid_key};
 pub use web::WebPush;

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
 
-use super::texts::{Language, Texts};
+use super::texts::{Language, News, Texts};
 
 /// How long a push service keeps a notification for a device that is off.
 const KEPT: Duration = Duration::hours(24);
@@ -14,7 +14,13 @@ const KEPT: Duration = Duration::hours(24);
 pub enum Subject {
     /// One game, by its id and its variant's title; and the type of the notice, as of webhooks.
     Game { id: String, title: String, kind: &'static str },
+    /// So many games.
+    Digest { games: usize, news: News },
 }
+
+/// The type and the topic of a notification about several games, and the title, as no one variant gives it.
+const DIGEST: &str = "digest";
+const DIGEST_TITLE: &str = "Mancala";
 
 /// A notification for one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +46,7 @@ impl Notification {
         let texts = Texts::of(self.language);
         match &self.subject {
             Subject::Game { title, kind, .. } => (title.clone(), texts.of_kind(kind).to_owned()),
+            Subject::Digest { games, news } => (DIGEST_TITLE.to_owned(), texts.of_games(*games, *news)),
         }
     }
 
@@ -47,6 +54,7 @@ impl Notification {
     pub fn data(&self) -> Value {
         match &self.subject {
             Subject::Game { id, kind, .. } => json!({ "type": kind, "game_id": id }),
+            Subject::Digest { games, .. } => json!({ "type": DIGEST, "games": games }),
         }
     }
 
@@ -55,6 +63,7 @@ impl Notification {
     pub fn topic(&self) -> String {
         match &self.subject {
             Subject::Game { id, .. } => id.replace('-', ""),
+            Subject::Digest { .. } => DIGEST.to_owned(),
         }
     }
 

@@ -1131,6 +1131,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/me/push-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the settings of the caller's devices */
+        get: operations["get_push_settings"];
+        /**
+         * Replace the settings of the caller's devices
+         * @description They hold for all devices of the caller. What is left out is off. For the rate limit, quiet hours count as five calls.
+         */
+        put: operations["write_push_settings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/me/recovery-code": {
         parameters: {
             query?: never;
@@ -2377,7 +2398,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /**
-             * @description One of `web`, `fcm`, `apns`. Clients ignore values that they do not know.
+             * @description One of `web`. Clients ignore values that they do not know.
              * @example web
              */
             kind: string;
@@ -2385,7 +2406,7 @@ export interface components {
             language: string;
             last_success_at: components["schemas"]["Timestamp"] | null;
             /**
-             * @description The host of the browser's push service; of other kinds, the kind.
+             * @description The host of the browser's push service.
              * @example push.example
              */
             service: string;
@@ -2394,7 +2415,7 @@ export interface components {
          * @description How a device is reached.
          * @enum {string}
          */
-        DeviceKind: "web" | "fcm" | "apns";
+        DeviceKind: "web";
         /**
          * @description A language of what devices show.
          * @enum {string}
@@ -2703,6 +2724,8 @@ export interface components {
             /** @description All notes of the player, by the age of their games, oldest first. */
             notes: components["schemas"]["Note"][];
             player: components["schemas"]["OwnProfile"];
+            /** @description When the player's devices are silent. */
+            push_settings: components["schemas"]["PushSettings"];
             recovery_code_since: components["schemas"]["Timestamp"] | null;
             /** @description The reports that the player has made, the last one first. */
             reports: components["schemas"]["Report"][];
@@ -4067,6 +4090,16 @@ export interface components {
             kinds: string[];
             web: components["schemas"]["WebPush"] | null;
         };
+        /** @description The settings of a player's devices. */
+        PushSettings: {
+            /**
+             * Format: int32
+             * @description At most one notification in so many minutes; null: each when it comes.
+             * @example 60
+             */
+            digest_minutes: number | null;
+            quiet_hours: components["schemas"]["QuietHours"] | null;
+        };
         /** @description A browser's subscription. */
         PushSubscription: {
             /**
@@ -4087,6 +4120,15 @@ export interface components {
             auth: string;
             /** @description The browser's public key: a point of P-256. */
             p256dh: string;
+        };
+        /** @description Hours of the day. */
+        QuietHours: {
+            /** @example 22:00 */
+            from: string;
+            /** @example Europe/Berlin */
+            time_zone: string;
+            /** @example 07:30 */
+            until: string;
         };
         /** @description What keeps the server from storing moves. One of `draining`, `connection`, `connections`, `standby`, `read_only`, `disk`, `io`, `memory`, `rights`, `migrations`, `database`. Clients ignore values that they do not know. */
         ReadinessCheck: string;
@@ -4756,6 +4798,33 @@ export interface components {
              * @example F was better: it gives no seed away.
              */
             text: string;
+        };
+        /** @description The settings to store. */
+        WritePushSettings: {
+            /**
+             * Format: int32
+             * @description At most one notification in so many minutes, for all games that have something new by then.
+             */
+            digest_minutes?: number | null;
+            quiet_hours?: components["schemas"]["WriteQuietHours"] | null;
+        };
+        /** @description Hours of the day. */
+        WriteQuietHours: {
+            /**
+             * @description When they begin.
+             * @example 22:00
+             */
+            from: string;
+            /**
+             * @description Where, by a name of IANA. Its clocks may change.
+             * @example Europe/Berlin
+             */
+            time_zone: string;
+            /**
+             * @description When they end: on the next day if it is before `from`.
+             * @example 07:30
+             */
+            until: string;
         };
     };
     responses: never;
@@ -13579,6 +13648,242 @@ export interface operations {
             };
             /** @description `not_acceptable` */
             406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_push_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushSettings"];
+                };
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `validation_failed` */
+            422: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: try again after `Retry-After` */
+            429: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal` */
+            500: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: try again after `Retry-After` */
+            503: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    write_push_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WritePushSettings"];
+            };
+        };
+        responses: {
+            /** @description The settings */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PushSettings"];
+                };
+            };
+            /** @description `malformed_request` */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthenticated`, `invalid_token` */
+            401: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_acceptable` */
+            406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];

@@ -15,7 +15,7 @@ use crate::{
         reports, settings,
         suspensions::{self, Suspension},
     },
-    push::devices,
+    push::{self, devices},
     records::archive::amend_imports,
 };
 
@@ -119,6 +119,7 @@ pub async fn merge(
     // First: the games' rows say whether their players have webhooks or devices.
     hand_over(&mut transaction, guest, account.player.id, now).await?;
     devices::hand_over(&mut transaction, guest, account.player.id, now).await?;
+    push::settings::hand_over(&mut transaction, guest, account.player.id).await?;
     lock_others(&mut transaction, guest).await?;
     blocks::hand_over(&mut transaction, guest, account.player.id).await?;
     friends::hand_over(&mut transaction, guest, account.player.id, now).await?;

@@ -7,22 +7,16 @@ use crate::{Event, Fact, Game, Notice, NoticeKind, Opponent, PlayerId, Previous,
 pub enum DeviceKind {
     /// A browser, through the push service that it names (Web Push).
     Web,
-    /// An app, through Firebase Cloud Messaging.
-    Fcm,
-    /// An app of Apple's systems, through the Apple Push Notification service.
-    Apns,
 }
 
 impl DeviceKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Web, Self::Fcm, Self::Apns];
+    pub const ALL: [Self; 1] = [Self::Web];
 
     /// The word for it, in the database and on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Web => "web",
-            Self::Fcm => "fcm",
-            Self::Apns => "apns",
         }
     }
 

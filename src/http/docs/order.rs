@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 97] = [
+pub const ORDER: [&str; 99] = [
     // players
     "create_player",
     "create_token",
@@ -95,6 +95,8 @@ pub const ORDER: [&str; 97] = [
     "create_device",
     "list_devices",
     "delete_device",
+    "get_push_settings",
+    "write_push_settings",
     // operators
     "list_reports",
     "close_report",

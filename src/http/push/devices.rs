@@ -259,18 +259,12 @@ struct SubscriptionKeys {
 enum DeviceKindWord {
     /// A browser, by Web Push.
     Web,
-    /// An app, by Firebase Cloud Messaging.
-    Fcm,
-    /// An app of Apple's systems, by the Apple Push Notification service.
-    Apns,
 }
 
 impl From<DeviceKindWord> for DeviceKind {
     fn from(word: DeviceKindWord) -> Self {
         match word {
             DeviceKindWord::Web => Self::Web,
-            DeviceKindWord::Fcm => Self::Fcm,
-            DeviceKindWord::Apns => Self::Apns,
         }
     }
 }
@@ -304,7 +298,7 @@ pub(crate) struct DeviceView {
     id: Uuid,
     #[schema(example = "web")]
     kind: &'static str,
-    /// The host of the browser's push service; of other kinds, the kind.
+    /// The host of the browser's push service.
     #[schema(example = "push.example")]
     service: String,
     #[schema(example = "de")]

@@ -2,3 +2,4 @@
 
 pub(crate) mod devices;
 pub(crate) mod offer;
+pub(crate) mod settings;

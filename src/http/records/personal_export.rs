@@ -42,7 +42,7 @@ use crate::{
             me::{MeView, WarningView},
             reports::ReportView,
         },
-        push::devices::DeviceView,
+        push::{devices::DeviceView, settings::PushSettingsView},
         request::{
             extract::{NoQuery, Query},
             player,
@@ -105,6 +105,7 @@ pub async fn export_me(
             .into_iter()
             .map(|(game, at)| AnalysisRequestView { game_id: game.0, requested_at: Timestamp(at) })
             .collect(),
+        push_settings: PushSettingsView::of(&push::settings::find(&state.db, caller.player).await?),
         devices: push::devices::list(&state.db, caller.player).await?.iter().map(DeviceView::of).collect(),
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
@@ -241,6 +242,8 @@ struct Export {
     idempotency_keys: Vec<KeyView>,
     /// The player's requests for analyses that are pending or failed.
     analysis_requests: Vec<AnalysisRequestView>,
+    /// When the player's devices are silent.
+    push_settings: PushSettingsView,
     /// The player's devices, newest first, without their addresses and keys.
     devices: Vec<DeviceView>,
     /// The player's webhooks, newest first.

@@ -22,7 +22,7 @@ const FAILURES_MIN: i32 = 5;
 
 /// The state of a device after a failed attempt.
 pub(super) fn after_failure(device: &DueDevice, retry_after_s: Option<u32>, now: OffsetDateTime) -> DeviceState {
-    let failing_max = if device.is_proven { FAILING_MAX } else { UNPROVEN_MAX };
+    let failing_max = if device.last_success_at.is_some() { FAILING_MAX } else { UNPROVEN_MAX };
     let is_old = device.failing_since.is_some_and(|since| now - since >= failing_max);
     if is_old && device.failures + 1 >= FAILURES_MIN {
         return DeviceState::Gone;
@@ -54,7 +54,9 @@ mod tests {
             language: String::new(),
             failures,
             failing_since: (failures > 0).then_some(NOW - failing_for),
-            is_proven,
+            last_success_at: is_proven.then_some(NOW),
+            quiet_until: None,
+            digest_minutes: None,
             notices: vec![],
         }
     }

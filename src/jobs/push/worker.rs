@@ -80,7 +80,7 @@ async fn poll(pool: &PgPool, settings: &Settings, lane: PushLane) -> Result<usiz
     if devices.is_empty() {
         return Ok(0);
     }
-    let sent = join_all(devices.into_iter().map(|device| serve(pool, settings, device))).await;
+    let sent = join_all(devices.into_iter().map(|device| serve(settings, device))).await;
     // A failure passes, or the lease ends: then what was sent is sent once more.
     while let Err(error) = record(pool, &sent, now()).await {
         if leased.elapsed() + PAUSE * 2 >= LEASE.unsigned_abs() {

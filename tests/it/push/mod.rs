@@ -1,2 +1,3 @@
 mod devices;
+mod settings;
 mod web;

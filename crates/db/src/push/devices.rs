@@ -25,11 +25,11 @@ pub const NETWORK_DEVICES_MAX: u32 = 200;
 pub struct Address {
     /// By which service.
     pub kind: DeviceKind,
-    /// The URL of a push service, or the token of an app.
+    /// The URL of a push service.
     pub address: String,
     /// SHA-256 of both.
     pub hash: [u8; 32],
-    /// The host of a URL, or the kind: what attempts are limited by.
+    /// Its host: what attempts are limited by.
     pub host: String,
     /// Of a browser: its public key, and the secret that authenticates what is sent to it.
     pub keys: Option<(Vec<u8>, Vec<u8>)>,
@@ -64,7 +64,7 @@ pub struct Device {
     pub id: Uuid,
     /// By which service it is reached.
     pub kind: DeviceKind,
-    /// The host of the push service, or the kind.
+    /// The host of the push service.
     pub host: String,
     /// The language of its texts.
     pub language: String,

@@ -3,3 +3,4 @@
 pub mod devices;
 pub mod queue;
 pub mod sending;
+pub mod settings;

@@ -18,8 +18,8 @@ const LOOKED_AT_MAX: i64 = 1000;
 const OF_PLAYER_MAX: i64 = 4;
 const OF_HOST_MAX: i64 = 16;
 
-/// How many notices of a device one poll takes.
-const NOTICES_MAX: i64 = 20;
+/// How many notices of a device one poll takes: more than a player has games.
+const NOTICES_MAX: i64 = 2000;
 
 /// How long what could not be sent is kept: who has not looked for a day looks at the games themselves.
 pub const KEPT: Duration = Duration::hours(24);
@@ -56,7 +56,7 @@ pub struct DueDevice {
     pub player: PlayerId,
     /// By which service it is reached.
     pub kind: DeviceKind,
-    /// The URL or token.
+    /// The URL of a push service.
     pub address: String,
     /// Of a browser: its public key and its secret.
     pub keys: Option<(Vec<u8>, Vec<u8>)>,
@@ -66,8 +66,12 @@ pub struct DueDevice {
     pub failures: i32,
     /// See `failures`.
     pub failing_since: Option<OffsetDateTime>,
-    /// Whether a push service ever took anything for it.
-    pub is_proven: bool,
+    /// When a push service last took anything for it.
+    pub last_success_at: Option<OffsetDateTime>,
+    /// When the player's quiet hours end, if they are now.
+    pub quiet_until: Option<OffsetDateTime>,
+    /// At most one notification in so many minutes.
+    pub digest_minutes: Option<i16>,
     /// What is due, the oldest first.
     pub notices: Vec<DueNotice>,
 }
@@ -92,6 +96,8 @@ pub struct DueNotice {
     pub deadline: Option<OffsetDateTime>,
     /// When it was due.
     pub due_at: OffsetDateTime,
+    /// Whether the game has that deadline still; true without one.
+    pub is_current: bool,
     /// Identifies it.
     pub version: Uuid,
 }
@@ -116,8 +122,8 @@ pub enum DeviceState {
     Works(PushLane),
     /// An attempt failed. The next one is made then.
     Fails(OffsetDateTime),
-    /// Nothing was tried.
-    Untried,
+    /// Nothing was tried, and nothing is before then, if a moment is given.
+    Untried(Option<OffsetDateTime>),
     /// The push service does not know it any more, or never did: it is forgotten.
     Gone,
 }
@@ -151,7 +157,12 @@ pub async fn take(
         )
         update push_device set leased_until = $8, lease = gen_random_uuid() from free where push_device.id = free.id
         returning push_device.id, lease as "lease!", player_id, kind, address, public_key, secret, language, failures,
-            failing_since, last_success_at
+            failing_since, last_success_at, (
+                select push_quiet_end($2, quiet_from, quiet_until, time_zone) from push_settings own
+                where own.player_id = push_device.player_id
+            ) as quiet_until, (
+                select digest_minutes from push_settings own where own.player_id = push_device.player_id
+            ) as digest_minutes
         "#,
         lane.number(),
         now,
@@ -177,14 +188,16 @@ pub async fn take(
             language: row.language,
             failures: row.failures,
             failing_since: row.failing_since,
-            is_proven: row.last_success_at.is_some(),
+            last_success_at: row.last_success_at,
+            quiet_until: row.quiet_until,
+            digest_minutes: row.digest_minutes,
             notices: notices.remove(&row.id).unwrap_or_default(),
         })
     });
     devices.collect()
 }
 
-/// What is due for devices. Of a reminder, only if the game has that deadline still.
+/// What is due for devices.
 async fn due_notices(
     pool: &PgPool,
     devices: &[Uuid],
@@ -197,7 +210,9 @@ async fn due_notices(
     let rows = sqlx::query!(
         r#"
         select device_id as "device_id!", game_id as "game_id!", type as "kind!", variant as "variant!", deadline,
-            due_at as "due_at!", version as "version!"
+            due_at as "due_at!", version as "version!", deadline is null or exists (
+                select from game where id = game_id and game.deadline = due.deadline and finished_at is null
+            ) as "is_current!"
         from unnest($1::uuid[]) as device (id) cross join lateral (
             select * from push_notice where device_id = device.id and due_at <= $2 order by due_at limit $3
         ) due
@@ -218,6 +233,7 @@ async fn due_notices(
             variant: row.variant,
             deadline: row.deadline,
             due_at: row.due_at,
+            is_current: row.is_current,
             version: row.version,
         });
     }
@@ -231,6 +247,7 @@ columns! {
         works: bool,
         lane: Option<i16>,
         paused_until: Option<OffsetDateTime>,
+        not_before: Option<OffsetDateTime>,
         is_gone: bool,
     }
 }
@@ -240,7 +257,11 @@ impl Sent {
         let (lane, paused_until) = match self.state {
             DeviceState::Works(lane) => (Some(lane.number()), None),
             DeviceState::Fails(until) => (Some(PushLane::Unproven.number()), Some(until)),
-            DeviceState::Untried | DeviceState::Gone => (None, None),
+            DeviceState::Untried(_) | DeviceState::Gone => (None, None),
+        };
+        let not_before = match self.state {
+            DeviceState::Untried(not_before) => not_before,
+            _ => None,
         };
         SentRow {
             id: self.device,
@@ -248,6 +269,7 @@ impl Sent {
             works: matches!(self.state, DeviceState::Works(_)),
             lane,
             paused_until,
+            not_before,
             is_gone: self.state == DeviceState::Gone,
         }
     }
@@ -292,7 +314,8 @@ pub async fn record(pool: &PgPool, sent: &[Sent], now: OffsetDateTime) -> Result
                 unnest($2::boolean[]) as works,
                 unnest($3::smallint[]) as lane,
                 unnest($4::timestamptz[]) as paused_until,
-                unnest($5::boolean[]) as is_gone
+                unnest($5::boolean[]) as is_gone,
+                unnest($8::timestamptz[]) as not_before
         ), gone as (
             delete from push_device using given where push_device.id = given.id and is_gone and push_device.id = any($6)
         )
@@ -306,7 +329,7 @@ pub async fn record(pool: &PgPool, sent: &[Sent], now: OffsetDateTime) -> Result
                 else failing_since end,
             paused_until = case when works then null else coalesce(given.paused_until, push_device.paused_until) end,
             due_at = (
-                select greatest(min(waiting.due_at), case when works then null
+                select greatest(min(waiting.due_at), given.not_before, case when works then null
                     else coalesce(given.paused_until, push_device.paused_until) end)
                 from push_notice waiting where waiting.device_id = push_device.id having count(*) > 0
             )
@@ -319,6 +342,7 @@ pub async fn record(pool: &PgPool, sent: &[Sent], now: OffsetDateTime) -> Result
         &rows.is_gone,
         &locked,
         now,
+        &rows.not_before as &[Option<OffsetDateTime>],
     )
     .execute(&mut *transaction)
     .instrument(statement("update push_device"))
