@@ -7,7 +7,7 @@ create table push_device (
     kind text not null,
     -- The URL that a push service gave to a browser.
     address text not null,
-    -- SHA-256 of kind and address, which may be too long for an index.
+    -- SHA-256 of kind, address and keys: only the browser itself has all of them.
     address_hash bytea not null,
     -- The host of a URL: a process limits the attempts that are on their way to one host.
     host text not null,
@@ -24,7 +24,7 @@ create table push_device (
     failing_since timestamptz,
     -- Nothing is sent before then: the last attempt failed, or the push service asked for a pause.
     paused_until timestamptz,
-    -- 0: the last attempt succeeded within a second; 1: new, slow or failing.
+    -- 0: the last attempt succeeded within a second; 1: new or slow; 2: the last attempt failed.
     lane smallint not null default 1,
     -- When there may be something to send: never later than there is, but often earlier. Null while nothing waits.
     due_at timestamptz,
@@ -34,7 +34,7 @@ create table push_device (
     -- When its player's games are to be flagged once more: those that were being stored when it was made.
     flag_at timestamptz,
     constraint push_device_pkey primary key (id),
-    -- A browser or an app belongs to the player who signed in there last.
+    -- A browser belongs to the player who signed in there last.
     constraint push_device_address_key unique (address_hash),
     constraint push_device_player_fkey foreign key (player_id) references player (id) on delete cascade
 ) with (
@@ -71,6 +71,8 @@ create table push_notice (
     autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 1000
 );
 create index push_notice_due_idx on push_notice (device_id, due_at);
+-- What nothing has sent for long is deleted, such as when the server no longer sends push notifications.
+create index push_notice_old_idx on push_notice (due_at);
 
 -- When the devices of a player are silent, and whether they collect. Players without a row have neither.
 create table push_settings (
@@ -130,7 +132,7 @@ $$;
 create constraint trigger push_devices_deleted after update of kind, credentials_version on player
     deferrable initially deferred for each row
     when ((new.kind = 'deleted' and old.kind <> 'deleted')
-        or (new.credentials_version > old.credentials_version and old.kind = 'account'))
+        or (new.credentials_version > old.credentials_version and not (old.kind = 'guest' and new.kind = 'account')))
     execute function delete_push_devices();
 
 create function forget_network_of_push_devices() returns trigger language plpgsql as $$

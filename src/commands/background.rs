@@ -143,19 +143,21 @@ struct Jobs {
 impl Jobs {
     fn new(options: &Serve, push: &Push, files: &FilePlan, writers: &Arc<Writers>, metrics: &Arc<Metrics>) -> Self {
         let devices = push.kinds();
+        let push_attempts = if devices.is_empty() { 0 } else { (files.attempts / PUSH_SHARE).max(1) };
         let pusher = (!devices.is_empty()).then(|| Pusher {
             push: push.clone(),
-            sender: Sender::new(webhook_reach(options), system_names()).with_open_max(PUSH_CONNECTIONS_MAX),
+            sender: Sender::new(webhook_reach(options), system_names()).with_open_max(push_attempts),
         });
         Self {
             webhooks: webhooks::Settings {
-                sender: Sender::new(webhook_reach(options), system_names()).with_open_max(files.attempts),
+                sender: Sender::new(webhook_reach(options), system_names())
+                    .with_open_max(files.attempts - push_attempts),
                 write: http::write_message,
                 devices,
                 metrics: metrics.clone(),
-                attempts_max: files.attempts,
+                attempts_max: files.attempts - push_attempts,
             },
-            push: pusher.map(|pusher| push::Settings { pusher, metrics: metrics.clone() }),
+            push: pusher.map(|pusher| push::Settings { pusher, metrics: metrics.clone(), attempts_max: push_attempts }),
             computer_threads: options.computer_threads,
             analysis_threads: options.analysis_threads,
             writers: writers.clone(),
@@ -219,8 +221,8 @@ async fn notify(
     }
 }
 
-/// The connections to push services, with those that wait. There are as many as attempts at once.
-const PUSH_CONNECTIONS_MAX: usize = 64;
+/// One of so many attempts to send may be to a push service, if there are any: 128 of 512.
+const PUSH_SHARE: usize = 4;
 
 /// Which addresses webhooks may have.
 pub fn webhook_reach(options: &Serve) -> Reach {

@@ -146,7 +146,7 @@ pub struct Serve {
     pub webhook_ports: Ports,
 
     /// Where push services reach the operator, such as `mailto:ops@play.example` or `https://play.example/contact`: with it, the server sends
-    /// push notifications to browsers. Their addresses are under the rules of webhooks
+    /// push notifications to browsers. Their addresses are under the rules of webhooks. All servers of a database need the option, or none
     #[arg(long, env, global = true, value_parser = contact, value_name = "URL")]
     pub push_contact: Option<Contact>,
 

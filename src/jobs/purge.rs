@@ -7,6 +7,7 @@ use crate::{
     db::{
         DbError, idempotency,
         players::{self, friends, player_keys, refresh_tokens, revocations},
+        push::sending,
         study::analyses,
         webhooks::deliveries,
     },
@@ -60,6 +61,11 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     }
     for _ in 0..BATCHES_MAX {
         if deliveries::purge(pool, now, BATCH).await? == 0 {
+            break;
+        }
+    }
+    for _ in 0..BATCHES_MAX {
+        if sending::purge(pool, now, BATCH).await? == 0 {
             break;
         }
     }

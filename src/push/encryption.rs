@@ -20,6 +20,9 @@ const SALT_BYTES: usize = 16;
 /// The size of records that the head names: more than the one that there is.
 const RECORD_BYTES: u32 = 4096;
 
+/// Messages are padded to a multiple of so many bytes, so that their lengths tell neither the language nor what has happened.
+const PADDED_BYTES: usize = 256;
+
 /// Ends the last record, by RFC 8188.
 const LAST_RECORD: u8 = 2;
 
@@ -54,7 +57,8 @@ impl Subscription {
     pub fn seal(&self, message: &[u8]) -> Result<Vec<u8>, SubscriptionError> {
         let salt = rand::random();
         let agreed = self.agree(|shared| shared.to_vec()).map_err(|()| SubscriptionError::PublicKey)?;
-        Ok(self.seal_with(&agreed, salt, message))
+        let length = (message.len() + 1).next_multiple_of(PADDED_BYTES);
+        Ok(self.seal_with(&agreed, salt, message, length))
     }
 
     /// Makes a new key, and what it shares with the browser's.
@@ -67,7 +71,8 @@ impl Subscription {
         Ok(Agreed { public_key, shared })
     }
 
-    fn seal_with(&self, agreed: &Agreed<Vec<u8>>, salt: [u8; SALT_BYTES], message: &[u8]) -> Vec<u8> {
+    /// Seals a message in one record, which zeros make so long.
+    fn seal_with(&self, agreed: &Agreed<Vec<u8>>, salt: [u8; SALT_BYTES], message: &[u8], length: usize) -> Vec<u8> {
         let Agreed { public_key, shared } = agreed;
         let pseudo_random = Salt::new(HKDF_SHA256, &self.auth).extract(shared);
         let input: [u8; 32] = expanded(&pseudo_random, &[b"WebPush: info\0", &self.public_key, public_key]);
@@ -77,6 +82,7 @@ impl Subscription {
         let key =
             LessSafeKey::new(UnboundKey::new(&AES_128_GCM, &key).expect("the key has the length of the cipher's"));
         let mut record = [message, &[LAST_RECORD]].concat();
+        record.resize(length.max(record.len()), 0);
         key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::empty(), &mut record)
             .expect("a record is much shorter than the cipher allows");
         let key_bytes = u8::try_from(public_key.len()).expect("a point has 65 bytes");
@@ -131,7 +137,7 @@ mod tests {
             shared: bytes("kyrL1jIIOHEzg3sM2ZWRHDRB62YACZhhSlknJ672kSs"),
         };
         let salt = bytes("DGv6ra1nlYgDCS1FRnbzlw").try_into().expect("a salt");
-        let sealed = example().seal_with(&agreed, salt, b"When I grow up, I want to be a watermelon");
+        let sealed = example().seal_with(&agreed, salt, b"When I grow up, I want to be a watermelon", 0);
         let expected = "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN";
         assert_eq!(BASE64_URL_SAFE_NO_PAD.encode(sealed), expected);
     }
@@ -148,6 +154,12 @@ mod tests {
         for auth in [&[][..], &[7; 15], &[7; 17]] {
             assert_eq!(Subscription::new(&good, auth).err(), Some(SubscriptionError::Auth));
         }
+    }
+
+    #[test]
+    fn lengths_tell_little() {
+        let sealed = [1, 200, 255, 256].map(|length| example().seal(&vec![b'a'; length]).expect("it is sealed").len());
+        assert_eq!(sealed, [358, 358, 358, 614]);
     }
 
     #[test]

@@ -58,9 +58,8 @@ impl Notification {
         }
     }
 
-    /// A later notification of the same topic takes the place of an earlier one that the device has not got: at most 32 characters of Base64 for URLs, as
-    /// push services demand.
-    pub fn topic(&self) -> String {
+    /// What the client shows it under: a later one takes the place of an earlier one.
+    pub fn tag(&self) -> String {
         match &self.subject {
             Subject::Game { id, .. } => id.replace('-', ""),
             Subject::Digest { .. } => DIGEST.to_owned(),

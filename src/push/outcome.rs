@@ -1,6 +1,6 @@
 //! What a service of push notifications answered, and what follows from it.
 
-use crate::webhook::{Answered, SendError};
+use crate::webhook::{EndpointResponse, SendError};
 
 /// What became of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Outcome {
     }
 
     /// A failure that passes.
-    pub const fn later(answer: &Answered) -> Self {
-        Outcome::Failed { retry_after_s: answer.response.retry_after_s }
+    pub const fn later(answer: EndpointResponse) -> Self {
+        Outcome::Failed { retry_after_s: answer.retry_after_s }
     }
 }

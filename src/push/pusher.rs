@@ -49,7 +49,7 @@ impl Pusher {
                 let Some(web) = &self.push.web else { return Outcome::Failed { retry_after_s: None } };
                 let Ok(keys) = Subscription::new(public_key, secret) else { return Outcome::Gone };
                 let Some(request) = web.request(address, &keys, notification, now) else { return Outcome::Gone };
-                self.sender.post(&request).await.map_or_else(Outcome::of_failure, |answer| web::outcome_of(&answer))
+                self.sender.post(&request).await.map_or_else(Outcome::of_failure, web::outcome_of)
             }
         }
     }

@@ -2,11 +2,13 @@
 
 use std::{fmt, sync::Arc};
 
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use hyper::{
     body::Bytes,
     header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
 use serde_json::json;
+use sha2::{Digest, Sha256};
 use time::{Duration, OffsetDateTime};
 use url::Url;
 
@@ -16,7 +18,7 @@ use super::{
     outcome::Outcome,
     vapid::VapidKey,
 };
-use crate::webhook::{Answered, Post};
+use crate::webhook::{EndpointResponse, Post};
 
 /// How long a token is valid: less than the day that RFC 8292 allows, for clocks that differ.
 const TOKEN_LIFE: Duration = Duration::hours(12);
@@ -48,7 +50,7 @@ impl WebPush {
         now: OffsetDateTime,
     ) -> Option<Post> {
         let (title, body) = notification.texts();
-        let mut message = json!({ "title": title, "body": body, "topic": notification.topic() });
+        let mut message = json!({ "title": title, "body": body, "tag": notification.tag() });
         message["data"] = notification.data();
         let sealed = keys.seal(message.to_string().as_bytes()).ok()?;
         let urgency = match notification.urgency {
@@ -61,7 +63,7 @@ impl WebPush {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
         headers.insert(HeaderName::from_static("ttl"), HeaderValue::from(notification.ttl_s(now)));
         headers.insert(HeaderName::from_static("urgency"), HeaderValue::from_static(urgency));
-        headers.insert(HeaderName::from_static("topic"), HeaderValue::try_from(notification.topic()).ok()?);
+        headers.insert(HeaderName::from_static("topic"), HeaderValue::try_from(topic(address, notification)).ok()?);
         Some(Post { url: address.to_owned(), headers, body: Bytes::from(sealed) })
     }
 
@@ -75,9 +77,16 @@ impl WebPush {
     }
 }
 
+/// By it a later notification takes the place of an earlier one that the browser has not got. A push service reads it, so it tells nothing of the game, and differs
+/// from that of the opponent. It has at most 32 characters of Base64 for URLs.
+fn topic(address: &str, notification: &Notification) -> String {
+    let hash = Sha256::new().chain_update(address).chain_update([0]).chain_update(notification.tag()).finalize();
+    BASE64_URL_SAFE_NO_PAD.encode(&hash[..24])
+}
+
 /// What an answer of a push service means. An address that answers otherwise than push services do is none: a player may name any address.
-pub fn outcome_of(answer: &Answered) -> Outcome {
-    match answer.response.status {
+pub fn outcome_of(answer: EndpointResponse) -> Outcome {
+    match answer.status {
         201 | 202 => Outcome::Taken,
         404 | 410 => Outcome::Gone,
         // The message is too large, or malformed to the push service.

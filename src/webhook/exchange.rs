@@ -95,39 +95,6 @@ pub struct EndpointResponse {
     pub lacks_challenge: bool,
 }
 
-/// An answer, and the start of its body if that was wanted.
-#[derive(Clone, Debug)]
-pub struct Answered {
-    pub response: EndpointResponse,
-    /// `None` if it was not wanted, is too long, or breaks off.
-    pub body: Option<Bytes>,
-}
-
-/// What the body of an answer is read for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Reads<'a> {
-    /// For nothing: as far as it has come already.
-    Nothing,
-    /// For a challenge, which it must repeat.
-    Challenge(&'a str),
-    /// For the caller.
-    Body,
-}
-
-impl<'a> Reads<'a> {
-    const fn challenge(self) -> Option<&'a str> {
-        match self {
-            Reads::Challenge(challenge) => Some(challenge),
-            Reads::Nothing | Reads::Body => None,
-        }
-    }
-
-    /// The body of an answer that is handed to the caller.
-    fn keep(self, body: Option<Bytes>) -> Option<Bytes> {
-        body.filter(|_| matches!(self, Reads::Body))
-    }
-}
-
 /// The connection ended without an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lost {
@@ -149,25 +116,25 @@ impl Http1 {
     pub(super) async fn send(
         mut self,
         request: Request<Full<Bytes>>,
-        reads: Reads<'_>,
-    ) -> Result<(Answered, Option<Self>), Lost> {
+        challenge: Option<&str>,
+    ) -> Result<(EndpointResponse, Option<Self>), Lost> {
         let Self { requests, driver, meter } = &mut self;
         let mut is_over = false;
         let answered = drive(driver, &mut is_over, requests.send_request(request)).await;
-        let answer = answered.map_err(|_| Lost { has_answered: meter.has_answered() })?;
-        let mut response = EndpointResponse::of(&answer);
-        let body = answer.into_body();
-        let body = match reads {
-            Reads::Challenge(_) | Reads::Body => drive(driver, &mut is_over, collect(body)).await,
-            Reads::Nothing if body.is_end_stream() => Some(Bytes::new()),
-            Reads::Nothing if body.size_hint().lower() > BODY_BYTES_MAX as u64 => None,
-            Reads::Nothing => timeout(BODY_TIMEOUT, drive(driver, &mut is_over, collect(body))).await.unwrap_or(None),
+        let response = answered.map_err(|_| Lost { has_answered: meter.has_answered() })?;
+        let mut answer = EndpointResponse::of(&response);
+        let body = response.into_body();
+        let body = match challenge {
+            Some(_) => drive(driver, &mut is_over, collect(body)).await,
+            None if body.is_end_stream() => Some(Bytes::new()),
+            None if body.size_hint().lower() > BODY_BYTES_MAX as u64 => None,
+            None => timeout(BODY_TIMEOUT, drive(driver, &mut is_over, collect(body))).await.unwrap_or(None),
         };
-        response.check(reads.challenge(), body.as_deref());
+        answer.check(challenge, body.as_deref());
         let is_whole = body.is_some();
         // Progress that needs no further bytes: it also finds what has come behind the answer.
         let is_open = !is_over && is_whole && driver.as_mut().now_or_never().is_none() && requests.is_ready();
-        Ok((Answered { response, body: reads.keep(body) }, is_open.then_some(self)))
+        Ok((answer, is_open.then_some(self)))
     }
 
     /// Prepares the connection for one more request.
@@ -203,24 +170,23 @@ impl Http2 {
         Ok(Self { requests, meter, users, streams })
     }
 
-    /// Sends a request, and reads the answer's head, and the start of its body if that is wanted. What follows of it is cancelled.
+    /// Sends a request, and reads the answer's head, and after a challenge the start of its body. What follows of it is cancelled.
     /// Also returns whether further requests may use the connection: not if the endpoint has answered before it took the request.
     pub(super) async fn send(
         mut self,
         request: Request<Full<Bytes>>,
-        reads: Reads<'_>,
-    ) -> Result<(Answered, bool), Lost> {
+        challenge: Option<&str>,
+    ) -> Result<(EndpointResponse, bool), Lost> {
         self.meter.renew();
         let is_taken = Arc::new(AtomicBool::new(false));
         let request = request.map(|body| Sent { body, is_taken: is_taken.clone() });
-        let answer = self.requests.send_request(request).await.map_err(|_| Lost { has_answered: false })?;
-        let mut response = EndpointResponse::of(&answer);
-        let body = match reads {
-            Reads::Challenge(_) | Reads::Body => collect(answer.into_body()).await,
-            Reads::Nothing => None,
-        };
-        response.check(reads.challenge(), body.as_deref());
-        Ok((Answered { response, body: reads.keep(body) }, is_taken.load(Ordering::Relaxed)))
+        let response = self.requests.send_request(request).await.map_err(|_| Lost { has_answered: false })?;
+        let mut answer = EndpointResponse::of(&response);
+        if challenge.is_some() {
+            let body = collect(response.into_body()).await;
+            answer.check(challenge, body.as_deref());
+        }
+        Ok((answer, is_taken.load(Ordering::Relaxed)))
     }
 
     /// Whether it serves no further request: it is closed, or the endpoint allows none.

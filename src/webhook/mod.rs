@@ -12,6 +12,6 @@ mod sender;
 mod wire;
 
 pub use endpoint::{Endpoint, EndpointError, PORTS_MAX, Ports, Reach};
-pub use exchange::{Answered, EndpointResponse};
+pub use exchange::EndpointResponse;
 pub use pool::Ages;
 pub use sender::{Attempt, ConnectionsUsed, Names, Post, SendError, Sender, system_names};

@@ -29,7 +29,7 @@ use url::{Host, Position, Url};
 use super::{
     address::is_public,
     endpoint::{Endpoint, Reach},
-    exchange::{Answered, Connection, EndpointResponse, Http1, Http2, Lost, Reads},
+    exchange::{Connection, EndpointResponse, Http1, Http2, Lost},
     pool::{Ages, Kept, Origin, Pool},
     wire::Wire,
 };
@@ -108,10 +108,10 @@ enum Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    fn reads(self) -> Reads<'a> {
+    const fn challenge(self) -> Option<&'a str> {
         match self {
-            Message::Webhook(attempt) => attempt.challenge.map_or(Reads::Nothing, Reads::Challenge),
-            Message::Post(_) => Reads::Body,
+            Message::Webhook(attempt) => attempt.challenge,
+            Message::Post(_) => None,
         }
     }
 }
@@ -196,11 +196,11 @@ impl Sender {
     /// Sends the message, and reads the head of the answer. The start of its body is needed only after a challenge. Redirects are
     /// not followed.
     pub async fn send(&self, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
-        Ok(self.deliver(attempt.url, Message::Webhook(attempt)).await?.response)
+        self.deliver(attempt.url, Message::Webhook(attempt)).await
     }
 
-    /// Sends a request under the same rules, and reads the head of the answer and the start of its body.
-    pub async fn post(&self, post: &Post) -> Result<Answered, SendError> {
+    /// Sends a request under the same rules, and reads the head of the answer.
+    pub async fn post(&self, post: &Post) -> Result<EndpointResponse, SendError> {
         self.deliver(&post.url, Message::Post(post)).await
     }
 
@@ -220,13 +220,13 @@ impl Sender {
         self.pool.count_open()
     }
 
-    async fn deliver(&self, url: &str, message: Message<'_>) -> Result<Answered, SendError> {
+    async fn deliver(&self, url: &str, message: Message<'_>) -> Result<EndpointResponse, SendError> {
         // Parsed again, because the allowed addresses may have changed since the URL was stored.
         let endpoint = Endpoint::parse(url, self.reach).map_err(|_| SendError::NotAllowed)?;
         timeout(ATTEMPT_TIMEOUT, self.attempt(endpoint.url(), message)).await.unwrap_or(Err(SendError::Timeout))
     }
 
-    async fn attempt(&self, url: &Url, message: Message<'_>) -> Result<Answered, SendError> {
+    async fn attempt(&self, url: &Url, message: Message<'_>) -> Result<EndpointResponse, SendError> {
         let origin = Origin {
             is_encrypted: url.scheme() == "https",
             host: url.host_str().unwrap_or_default().to_owned(),
@@ -260,7 +260,7 @@ impl Sender {
         origin: Origin,
         addresses: &[IpAddr],
         message: Message<'_>,
-    ) -> Result<Answered, SendError> {
+    ) -> Result<EndpointResponse, SendError> {
         let checked = Instant::now();
         let (wire, address) = self.connect(addresses, origin.port).await?;
         let meter = wire.meter();
@@ -294,16 +294,16 @@ impl Sender {
         kept: Kept,
         used: Use,
         message: Message<'_>,
-    ) -> Result<Result<Answered, Lost>, SendError> {
+    ) -> Result<Result<EndpointResponse, Lost>, SendError> {
         let Kept { connection, .. } = kept;
         Ok(match connection {
             Connection::Http1(connection) => {
                 if used == Use::Again {
                     connection.begin();
                 }
-                let sent = connection.send(request(url, Version::HTTP_11, message)?, message.reads()).await;
+                let sent = connection.send(request(url, Version::HTTP_11, message)?, message.challenge()).await;
                 sent.and_then(|(answer, again)| {
-                    used.check(answer.response)?;
+                    used.check(answer)?;
                     if let Some(connection) = again {
                         let connection = Connection::Http1(connection);
                         self.pool.put(origin.clone(), Kept { connection, ..kept });
@@ -314,9 +314,9 @@ impl Sender {
             Connection::Http2(connection) => {
                 let identity = connection.identity();
                 let mut shared = Shared { pool: &self.pool, origin, identity, is_usable: false };
-                let sent = connection.send(request(url, Version::HTTP_2, message)?, message.reads()).await;
+                let sent = connection.send(request(url, Version::HTTP_2, message)?, message.challenge()).await;
                 sent.and_then(|(answer, is_usable)| {
-                    used.check(answer.response)?;
+                    used.check(answer)?;
                     shared.is_usable = is_usable;
                     Ok(answer)
                 })

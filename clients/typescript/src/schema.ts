@@ -918,7 +918,7 @@ export interface paths {
         /**
          * Register a device
          * @description The device shows when it is the caller's turn, when the turn's time runs out, when the caller is invited, and when a game has ended. Send it at each
-         *     start of the client: a device that is registered already keeps its `id`, and its keys and language are the new ones (200). One that another
+         *     start of the client: a device that is registered already keeps its `id`, and its language is the new one (200). One that another
          *     player had registered becomes the caller's. A player has at most 10 devices. For the rate limit, it counts as ten calls.
          */
         post: operations["create_device"];

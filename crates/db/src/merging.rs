@@ -118,8 +118,6 @@ pub async fn merge(
     amend_imports(&mut transaction, &imported, Some(account.player.id)).await?;
     // First: the games' rows say whether their players have webhooks or devices.
     hand_over(&mut transaction, guest, account.player.id, now).await?;
-    devices::hand_over(&mut transaction, guest, account.player.id, now).await?;
-    push::settings::hand_over(&mut transaction, guest, account.player.id).await?;
     lock_others(&mut transaction, guest).await?;
     blocks::hand_over(&mut transaction, guest, account.player.id).await?;
     friends::hand_over(&mut transaction, guest, account.player.id, now).await?;
@@ -138,6 +136,9 @@ pub async fn merge(
         None => Some(close(&mut transaction, guest, account.player.id, now).await?),
     };
     hand_over_computer_games(&mut transaction, account.player.id, &reseated).await?;
+    // Last, because the job that makes notices waits for the locks. The guest's sign-ins are void by then; a trigger that deletes devices runs at the end.
+    devices::hand_over(&mut transaction, guest, account.player.id, now).await?;
+    push::settings::hand_over(&mut transaction, guest, account.player.id).await?;
     transaction.commit().await?;
     Ok(Merged::Stored { changes, least_version })
 }

@@ -46,7 +46,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// Register a device
 ///
 /// The device shows when it is the caller's turn, when the turn's time runs out, when the caller is invited, and when a game has ended. Send it at each
-/// start of the client: a device that is registered already keeps its `id`, and its keys and language are the new ones (200). One that another
+/// start of the client: a device that is registered already keeps its `id`, and its language is the new one (200). One that another
 /// player had registered becomes the caller's. A player has at most 10 devices. For the rate limit, it counts as ten calls.
 #[utoipa::path(
     tag = "push",
@@ -175,15 +175,17 @@ fn address_of(state: &AppState, kind: DeviceKind, subscription: Option<Subscript
     let host = format!("{}{port}", url.host_str().unwrap_or_default());
     Ok(Address {
         kind,
-        hash: hash(kind, url.as_str()),
+        hash: hash(&[kind.as_str().as_bytes(), url.as_str().as_bytes(), &public_key, &secret]),
         address: url.to_string(),
         host,
         keys: Some((public_key, secret)),
     })
 }
 
-fn hash(kind: DeviceKind, address: &str) -> [u8; 32] {
-    Sha256::new().chain_update(kind.as_str()).chain_update([0]).chain_update(address).finalize().into()
+/// The hash of an address with its keys: the address alone, which others may learn, names another device.
+fn hash(parts: &[&[u8]]) -> [u8; 32] {
+    let lengths = parts.iter().fold(Sha256::new(), |hash, part| hash.chain_update((part.len() as u64).to_be_bytes()));
+    parts.iter().fold(lengths, |hash, part| hash.chain_update(part)).finalize().into()
 }
 
 /// The device that the address names. An id that is no UUID is answered with 404.

@@ -7,13 +7,14 @@ use std::{
 };
 
 use futures_util::FutureExt;
+use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{schedule::after_failure, settings::Settings};
 use crate::{
     clock::now,
-    db::push::sending::{DeviceState, DueDevice, DueNotice, KEPT, PushLane, Sent},
+    db::push::sending::{DeviceState, DueDevice, DueNotice, KEPT, PushLane, Sent, waiting},
     domain::{DeviceKind, NoticeKind},
     metrics::DeliveryOutcome,
     push::{Language, News, Notification, Outcome, Subject, Target, Urgency},
@@ -29,11 +30,17 @@ const QUICK: Duration = Duration::from_secs(1);
 const DIGEST_MIN: usize = 5;
 
 /// Sends what is due for a device, until an attempt fails.
-pub(super) async fn serve(settings: &Settings, device: DueDevice) -> Sent {
+pub(super) async fn serve(pool: &PgPool, settings: &Settings, device: DueDevice) -> Sent {
     let begun = Instant::now();
-    let mut sent = Sent { device: device.id, lease: device.lease, ended: vec![], state: DeviceState::Untried(None) };
+    let mut sent = Sent {
+        device: device.id,
+        lease: device.lease,
+        ended: vec![],
+        dropped: device.unknown.clone(),
+        state: DeviceState::Untried(None),
+    };
     let (wanted, unwanted): (Vec<_>, Vec<_>) = device.notices.iter().partition(|notice| is_wanted(notice, now()));
-    sent.ended.extend(unwanted.iter().map(|notice| notice.version));
+    sent.dropped.extend(unwanted.iter().map(|notice| notice.version));
     if let Some(later) = not_before(&device, &wanted, now()).filter(|_| !wanted.is_empty()) {
         sent.state = DeviceState::Untried(Some(later));
         return sent;
@@ -46,8 +53,17 @@ pub(super) async fn serve(settings: &Settings, device: DueDevice) -> Sent {
         if begun.elapsed() > RUN_TIME {
             break;
         }
+        // Meanwhile a turn may be played, the device removed, or the player erased.
+        let versions: Vec<_> = part.iter().map(|notice| notice.version).collect();
+        let Ok(waiting) = waiting(pool, device.id, device.lease, &versions).await else { break };
+        let part: Vec<_> = part.iter().copied().filter(|notice| waiting.contains(&notice.version)).collect();
+        // What is gone already, and reminders of deadlines that the games have no longer.
+        sent.dropped.extend(versions.iter().filter(|version| !waiting.contains(version)));
+        if part.is_empty() {
+            continue;
+        }
         let attempted = Instant::now();
-        let outcome = attempt(settings, &device, &notification(&device, part)).await;
+        let outcome = attempt(settings, &device, &notification(&device, &part)).await;
         settings.metrics.push_sent(match outcome {
             Outcome::Taken => DeliveryOutcome::Delivered,
             Outcome::Failed { .. } => DeliveryOutcome::Retried,
@@ -60,8 +76,8 @@ pub(super) async fn serve(settings: &Settings, device: DueDevice) -> Sent {
             Outcome::Taken if attempted.elapsed() < QUICK => DeviceState::Works(PushLane::Quick),
             Outcome::Taken => DeviceState::Works(PushLane::Unproven),
             Outcome::Gone => DeviceState::Gone,
-            Outcome::Refused => after_failure(&device, None, now()),
-            Outcome::Failed { retry_after_s } => after_failure(&device, retry_after_s, now()),
+            Outcome::Refused => after_failure(&device, None, rand::random(), now()),
+            Outcome::Failed { retry_after_s } => after_failure(&device, retry_after_s, rand::random(), now()),
         };
         if outcome != Outcome::Taken {
             break;
@@ -81,10 +97,10 @@ fn not_before(device: &DueDevice, wanted: &[&DueNotice], now: OffsetDateTime) ->
     Some(next).filter(|next| *next > now && !is_urgent)
 }
 
-/// Whether a notice is worth sending: it is of today, and its deadline is the game's.
+/// Whether a notice is worth sending: it is of today, and its deadline has not passed.
 fn is_wanted(notice: &DueNotice, now: OffsetDateTime) -> bool {
     let is_past = notice.deadline.is_some_and(|deadline| deadline <= now);
-    now - notice.due_at <= KEPT && notice.is_current && !is_past
+    now - notice.due_at <= KEPT && !is_past
 }
 
 /// One notification for one notice, or for several.

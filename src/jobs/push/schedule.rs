@@ -20,8 +20,14 @@ const UNPROVEN_MAX: Duration = Duration::days(1);
 /// How many failures it takes at least: they may lie days apart, because nothing was sent between them.
 const FAILURES_MIN: i32 = 5;
 
-/// The state of a device after a failed attempt.
-pub(super) fn after_failure(device: &DueDevice, retry_after_s: Option<u32>, now: OffsetDateTime) -> DeviceState {
+/// The state of a device after a failed attempt. `chance`, from 0 to 1, makes the pause up to a fifth longer, so that the devices of a service that was away do not
+/// come in step.
+pub(super) fn after_failure(
+    device: &DueDevice,
+    retry_after_s: Option<u32>,
+    chance: f64,
+    now: OffsetDateTime,
+) -> DeviceState {
     let failing_max = if device.last_success_at.is_some() { FAILING_MAX } else { UNPROVEN_MAX };
     let is_old = device.failing_since.is_some_and(|since| now - since >= failing_max);
     if is_old && device.failures + 1 >= FAILURES_MIN {
@@ -30,7 +36,8 @@ pub(super) fn after_failure(device: &DueDevice, retry_after_s: Option<u32>, now:
     let doublings = u32::try_from(device.failures).unwrap_or(0).min(16);
     let pause = (PAUSE_MIN * 2_i32.pow(doublings)).min(PAUSE_MAX);
     let wanted = retry_after_s.map_or(Duration::ZERO, |seconds| Duration::seconds(seconds.into()));
-    DeviceState::Fails(now + pause.max(wanted.min(RETRY_AFTER_MAX)))
+    let pause = pause.max(wanted.min(RETRY_AFTER_MAX));
+    DeviceState::Fails(now + pause + pause * (chance / 5.0))
 }
 
 #[cfg(test)]
@@ -50,6 +57,7 @@ mod tests {
             player: PlayerId(Uuid::nil()),
             kind: DeviceKind::Web,
             address: String::new(),
+            host: String::new(),
             keys: None,
             language: String::new(),
             failures,
@@ -58,6 +66,7 @@ mod tests {
             quiet_until: None,
             digest_minutes: None,
             notices: vec![],
+            unknown: vec![],
         }
     }
 
@@ -74,9 +83,15 @@ mod tests {
             (30, Some(7200), 7200),
             (0, Some(u32::MAX), 24 * 3600),
         ] {
-            let state = after_failure(&device(failures, never, true), retry_after_s, NOW);
+            let state = after_failure(&device(failures, never, true), retry_after_s, 0.0, NOW);
             assert_eq!(state, DeviceState::Fails(NOW + Duration::seconds(pause)), "{failures} {retry_after_s:?}");
         }
+    }
+
+    #[test]
+    fn chance_makes_a_pause_up_to_a_fifth_longer() {
+        let state = after_failure(&device(0, Duration::ZERO, true), Some(100), 1.0, NOW);
+        assert_eq!(state, DeviceState::Fails(NOW + Duration::seconds(120)));
     }
 
     #[test]
@@ -88,7 +103,7 @@ mod tests {
             (4, 24, true, false),
             (4, 168, true, true),
         ] {
-            let state = after_failure(&device(failures, Duration::hours(hours), is_proven), None, NOW);
+            let state = after_failure(&device(failures, Duration::hours(hours), is_proven), None, 0.0, NOW);
             assert_eq!(state == DeviceState::Gone, is_gone, "{failures} {hours} {is_proven}");
         }
     }

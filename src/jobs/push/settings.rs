@@ -9,4 +9,6 @@ use crate::{metrics::Metrics, push::Pusher};
 pub struct Settings {
     pub pusher: Pusher,
     pub metrics: Arc<Metrics>,
+    /// How many devices are served altogether. Each holds a connection and a TLS session: about 50 KiB.
+    pub attempts_max: usize,
 }

@@ -106,7 +106,7 @@ async fn quiet_hours_are_silent_and_end_in_one_notification_for_many_games() {
     write(&push, &ana, &json!({"quiet_hours": over})).await;
     let shown = opened(&browser, &push.round().await);
     let expected = json!({
-        "title": "Mancala", "body": "It is your turn in 5 games.", "topic": "digest",
+        "title": "Mancala", "body": "It is your turn in 5 games.", "tag": "digest",
         "data": {"type": "digest", "games": 5},
     });
     assert_eq!(shown, [expected]);

@@ -82,7 +82,7 @@ impl PushApp {
     pub async fn round(&self) -> Vec<Pushed> {
         self.convert().await;
         let pusher = Pusher { push: self.push.clone(), sender: self.sender.clone() };
-        let settings = push::Settings { pusher, metrics: self.app.metrics.clone() };
+        let settings = push::Settings { pusher, metrics: self.app.metrics.clone(), attempts_max: 128 };
         push::round(&self.app.db, &settings).await.expect("a round");
         self.service.take()
     }
@@ -91,7 +91,20 @@ impl PushApp {
     pub async fn pushed(&self) -> Vec<Pushed> {
         self.convert().await;
         self.let_pass(6).await;
-        self.round().await
+        self.all().await
+    }
+
+    /// Rounds until nothing is sent any more: one takes a few devices of a player.
+    pub async fn all(&self) -> Vec<Pushed> {
+        let mut all = vec![];
+        for _ in 0..100 {
+            let pushed = self.round().await;
+            if pushed.is_empty() {
+                return all;
+            }
+            all.extend(pushed);
+        }
+        panic!("there is always something to send");
     }
 
     /// Moves the times of all devices and notices so many seconds into the past.

@@ -2,8 +2,12 @@
 
 use std::{
     collections::VecDeque,
+    future::pending,
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
@@ -19,6 +23,9 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::TcpListener,
 };
+
+/// The reply that never comes.
+pub const HANGS: &str = "hangs";
 
 /// A request to the service.
 #[derive(Clone, Debug)]
@@ -57,6 +64,7 @@ pub fn decoded(text: &str) -> Vec<u8> {
 pub struct PushService {
     pub address: SocketAddr,
     received: Arc<Mutex<Vec<Pushed>>>,
+    connections: Arc<AtomicUsize>,
     replies: Arc<Mutex<VecDeque<String>>>,
 }
 
@@ -64,11 +72,12 @@ impl PushService {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("an address");
-        let service = Self { address, received: Arc::default(), replies: Arc::default() };
+        let service = Self { address, received: Arc::default(), connections: Arc::default(), replies: Arc::default() };
         let serving = service.clone();
         actix_web::rt::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let serving = serving.clone();
+                serving.connections.fetch_add(1, Ordering::SeqCst);
                 actix_web::rt::spawn(async move { while serving.answer(&mut stream).await.is_some() {} });
             }
         });
@@ -78,6 +87,11 @@ impl PushService {
     /// The requests that came since the last call.
     pub fn take(&self) -> Vec<Pushed> {
         std::mem::take(&mut self.received.lock().expect("a lock"))
+    }
+
+    /// How many connections were opened to it.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     /// Sets the answers to the next requests: each a status, and further headers.
@@ -105,6 +119,9 @@ impl PushService {
         });
         self.received.lock().expect("a lock").push(Pushed { path, headers: headers.collect(), body });
         let reply = self.replies.lock().expect("a lock").pop_front().unwrap_or_else(|| "201 Created".to_owned());
+        if reply == HANGS {
+            pending::<()>().await;
+        }
         let (status, more) = reply.split_once('\n').unwrap_or((&reply, ""));
         let more = if more.is_empty() { String::new() } else { format!("{more}\r\n") };
         let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n{more}\r\n");
@@ -163,7 +180,8 @@ impl Browser {
         let mut record = record.to_vec();
         let opened =
             key.open_in_place(nonce, Aad::empty(), &mut record).expect("the message is sealed for this browser");
-        let text = opened.strip_suffix(&[2]).expect("the last record");
+        let end = opened.iter().rposition(|byte| *byte != 0).expect("a record ends");
+        let text = opened[..=end].strip_suffix(&[2]).expect("the last record");
         serde_json::from_slice(text).expect("JSON")
     }
 }

@@ -27,7 +27,7 @@ pub struct Address {
     pub kind: DeviceKind,
     /// The URL of a push service.
     pub address: String,
-    /// SHA-256 of both.
+    /// SHA-256 of all of it.
     pub hash: [u8; 32],
     /// Its host: what attempts are limited by.
     pub host: String,
@@ -81,7 +81,7 @@ pub struct Device {
 pub enum Registered {
     /// It is, and was not before.
     New(Device),
-    /// The player had registered it before: its keys and its language are the new ones.
+    /// The player had registered it before: its language is the new one.
     Known(Device),
     /// The player has [`DEVICES_MAX`] others.
     TooMany,
@@ -120,8 +120,9 @@ pub(super) fn kind_of(word: &str) -> Result<DeviceKind, DbError> {
     DeviceKind::of(word).ok_or_else(|| DbError::inconsistent("push_device", "kind", word, "it is unknown"))
 }
 
-/// Registers a device, and flags its player's games. A device that the player has registered before keeps its id; one of another player becomes the
-/// player's, because the one who uses it is signed in as the player now. It is stored only if the token's `credentials_version` is still the player's.
+/// Registers a device, and flags its player's games. A device that the player has registered with the same keys before keeps its row. One of another player
+/// becomes the player's, because the one who uses it is signed in as the player now: only the browser itself knows its keys. It is stored only if the token's
+/// `credentials_version` is still the player's.
 pub async fn register(pool: &PgPool, new: &NewDevice, credentials_version: i32) -> Result<Registered, DbError> {
     let mut transaction = pool.begin().await?;
     let requester = lock_requester(&mut transaction, new.player).await?;
@@ -132,6 +133,7 @@ pub async fn register(pool: &PgPool, new: &NewDevice, credentials_version: i32) 
         transaction.commit().await?;
         return Ok(Registered::Known(known));
     }
+    remove_former(&mut transaction, new).await?;
     let held = sqlx::query!(
         r#"
         select (select count(*) from push_device where player_id = $1) as "own!",
@@ -141,23 +143,20 @@ pub async fn register(pool: &PgPool, new: &NewDevice, credentials_version: i32) 
         requester.network,
     );
     let held = held.fetch_one(&mut *transaction).instrument(statement("count push_device")).await?;
-    if held.own >= i64::from(DEVICES_MAX) {
-        return Ok(Registered::TooMany);
+    let refused = if held.own >= i64::from(DEVICES_MAX) {
+        Some(Registered::TooMany)
+    } else {
+        (held.of_network >= i64::from(NETWORK_DEVICES_MAX)).then_some(Registered::TooManyOfNetwork)
+    };
+    if let Some(refused) = refused {
+        // The player before is signed in there no more, whatever becomes of this one.
+        transaction.commit().await?;
+        return Ok(refused);
     }
-    if held.of_network >= i64::from(NETWORK_DEVICES_MAX) {
-        return Ok(Registered::TooManyOfNetwork);
-    }
-    // What waits for the player who had the device before goes with its row.
-    sqlx::query!("delete from push_device where address_hash = $1", &new.address.hash)
-        .execute(&mut *transaction)
-        .instrument(statement("delete push_device"))
-        .await?;
     let stored = insert(&mut transaction, new, requester.network).await;
     let row = match stored {
         // Another request has registered it at the same moment.
-        Err(DbError::Constraint { name }) if name == "push_device_address_key" => {
-            return Err(DbError::locked());
-        }
+        Err(DbError::Constraint { name }) if name == "push_device_address_key" => return Err(DbError::locked()),
         stored => stored?,
     };
     transaction.commit().await?;
@@ -165,22 +164,36 @@ pub async fn register(pool: &PgPool, new: &NewDevice, credentials_version: i32) 
     Ok(Registered::New(row))
 }
 
-/// Stores the new keys and the new language of a device that the player has; `None` if the player has none of that address. What was said of its failures is
-/// forgotten, because the client says that it is there.
+/// Removes the row of another player who had the device, and the player's own of the same address with other keys, with what waits for them.
+async fn remove_former(connection: &mut PgConnection, new: &NewDevice) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        delete from push_device where id = any(array(
+            select id from push_device where address_hash = $1
+            union all
+            select id from push_device where player_id = $2 and address = $3
+        ))
+        "#,
+        &new.address.hash,
+        new.player.0,
+        new.address.address,
+    )
+    .execute(connection)
+    .instrument(statement("delete push_device"))
+    .await?;
+    Ok(())
+}
+
+/// Stores the new language of a device that the player has; `None` if the player has none of that address and those keys. A pause stays: clients register at each start.
 async fn renew(connection: &mut PgConnection, new: &NewDevice) -> Result<Option<Device>, DbError> {
-    let (public_key, secret) = new.address.keys.clone().unzip();
     let row = sqlx::query_as!(
         Row,
         r#"
-        update push_device
-        set public_key = $3, secret = $4, language = $5, failures = 0, failing_since = null, paused_until = null
-        where address_hash = $1 and player_id = $2
+        update push_device set language = $3 where address_hash = $1 and player_id = $2
         returning id, kind, host, language, created_at, last_success_at, failing_since
         "#,
         &new.address.hash,
         new.player.0,
-        public_key,
-        secret,
         new.language,
     );
     let row = row.fetch_optional(connection).instrument(statement("update push_device")).await?;
@@ -249,7 +262,7 @@ pub async fn delete(pool: &PgPool, player: PlayerId, id: Uuid) -> Result<bool, D
     Ok(deleted.rows_affected() > 0)
 }
 
-/// The devices of a guest become the account's, the newest ones up to the limit; the others are removed. A job flags the account's games. After the webhooks of
+/// The devices of a guest become the account's, those that worked last up to the limit; the others are removed. A job flags the account's games. After the webhooks of
 /// both, because all that locks webhooks and devices locks webhooks first.
 pub(crate) async fn hand_over(
     connection: &mut PgConnection,
@@ -269,7 +282,8 @@ pub(crate) async fn hand_over(
     sqlx::query!(
         r#"
         with kept as (
-            select id from push_device where player_id = any(array[$1, $2]::uuid[]) order by id desc limit $3
+            select id from push_device where player_id = any(array[$1, $2]::uuid[])
+            order by coalesce(last_success_at, created_at) desc, id desc limit $3
         ), removed as (
             delete from push_device
             where player_id = any(array[$1, $2]::uuid[]) and not exists (select from kept where kept.id = push_device.id)

@@ -92,7 +92,7 @@ pub async fn store(
     kinds: &[DeviceKind],
 ) -> Result<(), DbError> {
     let players: HashSet<Uuid> = present.iter().map(|present| present.player.0).collect();
-    sqlx::query_scalar!(
+    let locked = sqlx::query_scalar!(
         "select id from push_device where player_id = any($1) order by id for no key update",
         &players.into_iter().collect::<Vec<_>>(),
     )
@@ -126,7 +126,7 @@ pub async fn store(
         ), stored as (
             insert into push_notice (device_id, game_id, is_reminder, type, variant, deadline, due_at, version)
             select device.id, game_id, notice.deadline is not null, type, variant, deadline, notice.due_at, version
-            from notice join push_device device on device.player_id = notice.player_id and device.kind = any($8)
+            from notice join push_device device on device.player_id = notice.player_id and device.kind = any($8) and device.id = any($9)
             on conflict (device_id, game_id, is_reminder) do update
             set type = excluded.type, variant = excluded.variant, deadline = excluded.deadline, due_at = excluded.due_at,
                 version = excluded.version
@@ -145,6 +145,8 @@ pub async fn store(
         &new.due_at,
         &new.version,
         &kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>() as &[&str],
+        // One that was registered meanwhile may be gone again by now.
+        &locked,
     )
     .execute(&mut *connection)
     .instrument(statement("insert push_notice update push_device"))
