@@ -35,6 +35,8 @@ pub mod jose;
 pub mod mail;
 /// Sign-in by issuers of OpenID Connect. Knows `jose`, and `webhook`, which carries its requests.
 pub mod openid;
+/// Push notifications: what devices show, and how the services of push notifications are asked to show it.
+pub mod push;
 
 /// Hints: what each move of a position is worth, from the engine.
 pub mod hints;

@@ -2,20 +2,25 @@
 
 use std::{sync::Arc, thread, time::Duration};
 
-use futures_util::future::{join_all, join4};
+use futures_util::future::{join, join_all, join4};
 use mancala_server::{
     config::{Serve, Switch},
     connection_plan::{ConnectionPlan, JobConnections},
     db::{self, Database, Writers},
     file_plan::FilePlan,
     http,
-    jobs::{analyses, computers, deadlines, explorer, mail, maintenance, purge, webhooks},
+    jobs::{analyses, computers, deadlines, explorer, mail, maintenance, purge, push, webhooks},
     metrics::Metrics,
     priority,
+    push::{Push, Pusher},
     webhook::{Ports, Reach, Sender, system_names},
 };
 use sqlx::PgPool;
-use tokio::{runtime, sync::oneshot, task::JoinHandle};
+use tokio::{
+    runtime,
+    sync::{Notify, oneshot},
+    task::JoinHandle,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::Failure;
@@ -46,6 +51,7 @@ pub struct Background {
 impl Background {
     pub fn start(
         options: &Serve,
+        push: &Push,
         bounds: Bounds,
         database: &Database,
         writers: &Arc<Writers>,
@@ -71,7 +77,7 @@ impl Background {
             actix_web::rt::spawn(after(jobs_delay, settling)),
         ];
         tasks.extend(mailing.map(|mailing| actix_web::rt::spawn(after(jobs_delay, mailing))));
-        let jobs = Jobs::new(options, &files, writers, metrics);
+        let jobs = Jobs::new(options, push, &files, writers, metrics);
         let database = database.clone();
         let threads = match plan.jobs {
             JobConnections::Own { webhooks, .. } => jobs.on_threads(&database, webhooks)?,
@@ -132,6 +138,8 @@ impl JobThread {
 /// The jobs that leave the server's own thread.
 struct Jobs {
     webhooks: webhooks::Settings,
+    /// `None` if nothing is sent to devices.
+    push: Option<push::Settings>,
     computer_threads: u16,
     analysis_threads: u16,
     writers: Arc<Writers>,
@@ -139,14 +147,23 @@ struct Jobs {
 }
 
 impl Jobs {
-    fn new(options: &Serve, files: &FilePlan, writers: &Arc<Writers>, metrics: &Arc<Metrics>) -> Self {
+    fn new(options: &Serve, push: &Push, files: &FilePlan, writers: &Arc<Writers>, metrics: &Arc<Metrics>) -> Self {
+        let devices = push.kinds();
+        let push_attempts = if devices.is_empty() { 0 } else { (files.attempts / PUSH_SHARE).max(1) };
+        let pusher = (!devices.is_empty()).then(|| Pusher {
+            push: push.clone(),
+            sender: Sender::new(webhook_reach(options), system_names()).with_open_max(push_attempts),
+        });
         Self {
             webhooks: webhooks::Settings {
-                sender: Sender::new(webhook_reach(options), system_names()).with_open_max(files.attempts),
+                sender: Sender::new(webhook_reach(options), system_names())
+                    .with_open_max(files.attempts - push_attempts),
                 write: http::write_message,
+                devices,
                 metrics: metrics.clone(),
-                attempts_max: files.attempts,
+                attempts_max: files.attempts - push_attempts,
             },
+            push: pusher.map(|pusher| push::Settings { pusher, metrics: metrics.clone(), attempts_max: push_attempts }),
             computer_threads: options.computer_threads,
             analysis_threads: options.analysis_threads,
             writers: writers.clone(),
@@ -156,9 +173,9 @@ impl Jobs {
 
     /// Starts each job on a thread with a connection of its own; webhooks have more of them.
     fn on_threads(self, database: &Database, webhook_connections: u32) -> Result<Vec<JobThread>, Failure> {
-        let Self { webhooks: settings, writers, metrics, .. } = self;
+        let Self { webhooks: settings, push, writers, metrics, .. } = self;
         let (options, appended) = (database.clone(), writers.webhook_events());
-        let send = move |stopping| webhooks::run(db::pool(options, webhook_connections), appended, settings, stopping);
+        let send = move |stopping| notify(db::pool(options, webhook_connections), appended, settings, push, stopping);
         let mut threads = vec![JobThread::start("webhooks", || {}, send)?];
         for _ in 0..self.computer_threads {
             let (options, writers, metrics) = (database.clone(), writers.clone(), metrics.clone());
@@ -178,8 +195,8 @@ impl Jobs {
 
     /// Runs all jobs on the present thread. The engine's searches leave it as they always do.
     async fn on_one_connection(self, pool: PgPool, stopping: CancellationToken) {
-        let Self { webhooks: settings, writers, metrics, .. } = self;
-        let send = webhooks::run(pool.clone(), writers.webhook_events(), settings, stopping.clone());
+        let Self { webhooks: settings, push, writers, metrics, .. } = self;
+        let send = notify(pool.clone(), writers.webhook_events(), settings, push, stopping.clone());
         let play = join_all(
             (0..self.computer_threads)
                 .map(|_| computers::run(pool.clone(), writers.clone(), metrics.clone(), stopping.clone())),
@@ -192,6 +209,26 @@ impl Jobs {
         join4(send, play, analyse, explore).await;
     }
 }
+
+/// Webhooks, and push notifications if there are any, by the same connections to the database.
+async fn notify(
+    pool: PgPool,
+    appended: Arc<Notify>,
+    webhooks: webhooks::Settings,
+    push: Option<push::Settings>,
+    stopping: CancellationToken,
+) {
+    let sending = webhooks::run(pool.clone(), appended, webhooks, stopping.clone());
+    match push {
+        Some(settings) => {
+            join(sending, push::run(pool, settings, stopping)).await;
+        }
+        None => sending.await,
+    }
+}
+
+/// One of so many attempts to send may be to a push service, if there are any: 128 of 512.
+const PUSH_SHARE: usize = 4;
 
 /// Which addresses webhooks may have.
 pub fn webhook_reach(options: &Serve) -> Reach {

@@ -20,6 +20,7 @@ mod names;
 mod openapi;
 mod output;
 mod progress;
+mod push;
 mod reindex;
 mod restore;
 mod resume;

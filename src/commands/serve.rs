@@ -15,6 +15,7 @@ use mancala_server::{
     jobs,
     metrics::Metrics,
     openid::Issuers,
+    push::Push,
     telemetry,
     webhook::{Sender, system_names},
 };
@@ -25,7 +26,7 @@ use super::{
     connections,
     database::{self, cores},
     failure::Failure,
-    keys, mailing,
+    keys, mailing, push,
     server::{self, Bound},
     stop_signals::StopSignals,
 };
@@ -63,6 +64,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
         Some(tokens) => tokens,
         None => keys::embedded(options)?,
     };
+    let push = push::push(options)?;
     let Some(migrated) = stops.unless_signalled(migrations::run_within(&database, options.database.wait())).await
     else {
         tracing::info!("stopped before the database was up to date");
@@ -87,8 +89,9 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let has_mail = mail.is_some();
     let mail = mail.map(|sender| jobs::mail::Settings::new(sender, tokens.mail_key()));
     let bounds = Bounds { plan, files, jobs_delay };
-    let background = Background::start(options, bounds, &database, &writers, &metrics, mail)?;
+    let background = Background::start(options, &push, bounds, &database, &writers, &metrics, mail)?;
     let mut service = service(options, (plan, files), database, writers, tokens.accepting(&accepted), metrics);
+    service.push = push;
     service.access_log.clone_from(&access_log);
     service.standby = standby;
     service.issuers = Arc::new(issuers);
@@ -160,6 +163,7 @@ fn service(
         issuers: Arc::default(),
         webhook_reach: webhook_reach(options),
         mailing: Mailing::Off,
+        push: Push::default(),
         import_quotas: ImportQuotas {
             account: ImportTotal { games: options.import_games_max, plies: options.import_plies_max },
             guest: ImportTotal { games: options.import_guest_games_max, plies: options.import_guest_plies_max },

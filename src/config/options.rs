@@ -8,7 +8,7 @@ use etcetera::BaseStrategy;
 use super::{
     mail::Mail,
     subcommands::Command,
-    values::{Networks, Ports, folder, networks, origin, public_url, webhook_ports},
+    values::{Contact, Networks, Ports, contact, folder, networks, origin, public_url, webhook_ports},
     variables::after_help,
 };
 
@@ -153,6 +153,17 @@ pub struct Serve {
     /// The ports at which webhooks may be, separated by commas. With `--webhook-allow-private on`, all ports are allowed
     #[arg(long, env, global = true, default_value = "443", value_parser = webhook_ports, value_name = "PORTS")]
     pub webhook_ports: Ports,
+
+    /// Where push services reach the operator, such as `mailto:ops@play.example` or `https://play.example/contact`: with it, the server sends
+    /// push notifications to browsers. Their addresses are under the rules of webhooks. All servers of a database need the option, or none
+    #[arg(long, env, global = true, value_parser = contact, value_name = "URL")]
+    pub push_contact: Option<Contact>,
+
+    /// A PEM file with the P-256 private key by which push services know the server. The embedded PostgreSQL gets its own key in the data
+    /// folder. With `DATABASE_URL` and `PUSH_CONTACT` the option is required, and all servers of a database need the same key. Another key
+    /// makes all subscriptions of browsers void. Make one with: `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out vapid.pem`
+    #[arg(long, env, global = true, value_name = "FILE")]
+    pub push_vapid_key_file: Option<PathBuf>,
 
     /// Names that no player may take, in any spelling that reads alike, separated by commas; `--reserved-names=` for none. Those of
     /// the computer and of erased players are reserved always

@@ -7,6 +7,9 @@ use std::{
 
 use ipnet::IpNet;
 
+/// Where push services reach the operator.
+pub type Contact = String;
+
 /// A list of networks, which may be empty.
 pub type Networks = Vec<IpNet>;
 
@@ -78,6 +81,17 @@ pub(super) fn public_url(text: &str) -> Result<String, String> {
     } else {
         Err("a URL must look like https://api.example or http://localhost:8080/mancala, without query or user"
             .to_owned())
+    }
+}
+
+/// Where push services reach the operator: an address of mail or of a page.
+pub(super) fn contact(text: &str) -> Result<Contact, String> {
+    let rest = text.strip_prefix("mailto:").filter(|mail| mail.contains('@')).or_else(|| text.strip_prefix("https://"));
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
+    if rest.is_some_and(|rest| !rest.is_empty()) && is_plain {
+        Ok(text.to_owned())
+    } else {
+        Err("must look like mailto:ops@play.example or https://play.example/contact".to_owned())
     }
 }
 

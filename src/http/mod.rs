@@ -19,6 +19,7 @@ mod operators;
 mod page;
 mod paths;
 mod players;
+mod push;
 mod records;
 mod request;
 mod routes;
@@ -43,6 +44,7 @@ pub use serve::{RateLimits, Service, serve};
 pub use state::{
     ImportQuotas,
     clock_watch::ClockWatch,
+    key_file::{Links as KeyLinks, read as read_key_file, write_new as write_new_key_file},
     mailing::Mailing,
     sign_in_file::{SignInFileError, read_issuers},
     tokens::{Caller, KeyError, PublicKey, Tokens, new_key},

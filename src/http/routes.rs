@@ -25,6 +25,7 @@ use super::{
     players::{
         blocks, friends, me, merge, mutes, people, profiles, recovery, reports, sign_ins, stats, summary, tokens,
     },
+    push::{devices, offer, settings},
     records::{export, import, list_export, my_imports, personal_export, verify},
     request::{accept::prefers_page, conditional::IfNoneMatch, extract},
     sign_in::{begin, complete, identities},
@@ -99,6 +100,7 @@ fn routes(routes: &mut Routes<'_>) {
                 .configure(email)
                 .configure(pictures)
                 .configure(webhooks)
+                .configure(push)
                 .configure(operators)
                 .configure(apps),
         )
@@ -172,6 +174,16 @@ fn webhooks(routes: &mut Routes<'_>) {
         .service(deliveries::ping_webhook)
         .service(deliveries::list_webhook_deliveries)
         .service(deliveries::redeliver_webhook);
+}
+
+fn push(routes: &mut Routes<'_>) {
+    routes
+        .service(offer::get_push)
+        .service(devices::create_device)
+        .service(devices::list_devices)
+        .service(devices::delete_device)
+        .service(settings::get_push_settings)
+        .service(settings::write_push_settings);
 }
 
 fn operators(routes: &mut Routes<'_>) {

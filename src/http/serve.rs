@@ -60,6 +60,7 @@ use crate::{
     metrics::{Connections, Metrics, Reader, Waiters},
     openid::Issuers,
     outage::Outage,
+    push::Push,
     repeats,
     webhook::{Reach, Sender, system_names},
 };
@@ -109,6 +110,8 @@ pub struct Service {
     pub webhook_reach: Reach,
     /// Whether the caller sends the mails that are queued.
     pub mailing: Mailing,
+    /// Which push notifications are sent.
+    pub push: Push,
     /// How much of imports each player may have stored.
     pub import_quotas: ImportQuotas,
     /// Names that no player may take.
@@ -306,6 +309,7 @@ struct Shared {
     network_games_max: u32,
     webhook_reach: Reach,
     mailing: Mailing,
+    push: Push,
     import_quotas: ImportQuotas,
     uploads: Arc<Uploads>,
     reserved_names: Arc<NameRules>,
@@ -355,6 +359,7 @@ impl Shared {
             network_games_max: service.network_games_max,
             webhook_reach: service.webhook_reach,
             mailing: service.mailing,
+            push: service.push,
             reserved_names: Arc::new(NameRules::new(service.reserved_names)),
             import_quotas: service.import_quotas,
             uploads: Arc::default(),
@@ -393,6 +398,7 @@ impl Shared {
             network_games_max: self.network_games_max,
             webhook_reach: self.webhook_reach,
             mailing: self.mailing,
+            push: self.push.clone(),
             import_quotas: self.import_quotas,
             uploads: self.uploads.clone(),
             reserved_names: self.reserved_names.clone(),

@@ -1,7 +1,7 @@
 //! The work outside requests: the jobs of a running server, and the long work of commands.
 //!
 //! A server settles games whose time has run out, claims names that an older release stored, ends games of erased players and
-//! abandoned games, deletes expired rows, delivers webhooks, sends mail, plays for the computer, analyses games, archives logs and fills the explorer. Every process runs these jobs; leases and optimistic
+//! abandoned games, deletes expired rows, delivers webhooks and push notifications, sends mail, plays for the computer, analyses games, archives logs and fills the explorer. Every process runs these jobs; leases and optimistic
 //! locking in the database divide the work among processes. Commands verify, export, import and archive all games, and fill the
 //! explorer anew.
 //!
@@ -21,6 +21,7 @@ pub mod mail;
 pub mod maintenance;
 pub mod names;
 pub mod purge;
+pub mod push;
 pub mod rebuild;
 pub mod transfer;
 pub mod verification;

@@ -7,6 +7,7 @@ use crate::{
     db::{
         DbError, email, idempotency,
         players::{self, friends, identities, invitation_counts, player_keys, refresh_tokens, revocations},
+        push::sending,
         study::analyses,
         webhooks::deliveries,
     },
@@ -65,6 +66,11 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     }
     for _ in 0..BATCHES_MAX {
         if deliveries::purge(pool, now, BATCH).await? == 0 {
+            break;
+        }
+    }
+    for _ in 0..BATCHES_MAX {
+        if sending::purge(pool, now, BATCH).await? == 0 {
             break;
         }
     }

@@ -63,6 +63,8 @@ pub struct Metrics {
     /// Opened, and reused.
     webhook_connections: [Counter; 2],
     webhook_connections_open: Gauge,
+    /// In the order of [`DeliveryOutcome`].
+    pushes: [Counter; 3],
     computer_turns_waiting: Gauge,
     computer_turn_seconds: Histogram,
     /// In the order of [`AnalysisOutcome`].
@@ -106,6 +108,7 @@ impl Metrics {
         let issued = Family::default();
         let refused = Family::default();
         let (deliveries, connected) = (Family::default(), Family::default());
+        let pushes = Family::default();
         let (analyses, hints) = (Family::default(), Family::default());
         let standby_reads = Family::default();
         let metrics = Self {
@@ -130,6 +133,7 @@ impl Metrics {
             webhook_deliveries: ["delivered", "retried", "failed"].map(|word| of(&deliveries, "outcome", word)),
             webhook_connections: ["opened", "reused"].map(|word| of(&connected, "connection", word)),
             webhook_connections_open: Gauge::default(),
+            pushes: ["delivered", "retried", "failed"].map(|word| of(&pushes, "outcome", word)),
             computer_turns_waiting: Gauge::default(),
             computer_turn_seconds: Histogram::new(TURN_BUCKETS_S),
             analyses: ["done", "failed"].map(|word| of(&analyses, "outcome", word)),
@@ -149,6 +153,7 @@ impl Metrics {
         prefixed.register("tokens_issued", "Sets of tokens issued by grant", issued);
         prefixed.register("tokens_refused", "Presented tokens that were invalid, expired or revoked", refused);
         prefixed.register("webhook_deliveries", "Attempts to send to webhooks by outcome", deliveries);
+        prefixed.register("pushes", "Push notifications by outcome", pushes);
         prefixed.register("webhook_connections", "Messages to webhooks by connection: opened, or reused", connected);
         prefixed.register("analyses", "Analyses that ended, by outcome", analyses);
         prefixed.register("hints", "Hints that ended, by outcome", hints);
@@ -296,6 +301,10 @@ impl Metrics {
 
     pub fn webhook_sent(&self, outcome: DeliveryOutcome) {
         self.webhook_deliveries[outcome as usize].inc();
+    }
+
+    pub fn push_sent(&self, outcome: DeliveryOutcome) {
+        self.pushes[outcome as usize].inc();
     }
 
     /// Counts connections to webhooks that were opened, and requests over kept ones.

@@ -15,7 +15,8 @@ use http_body_util::Full;
 use hyper::{
     Request, Version,
     body::Bytes,
-    header::{CONTENT_TYPE, HOST, USER_AGENT},
+    header::{CONTENT_TYPE, HOST, HeaderMap, USER_AGENT},
+    http::request::Builder,
 };
 use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::ServerName};
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP, Webhook};
@@ -89,6 +90,30 @@ pub struct Attempt<'a> {
     pub secrets: &'a [&'a [u8]],
     /// What the endpoint must repeat in its answer, if the message is a challenge.
     pub challenge: Option<&'a str>,
+}
+
+/// A request to a service of push notifications: as it stands, and without a signature.
+#[derive(Clone)]
+pub struct Post {
+    pub url: String,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+/// What is sent.
+#[derive(Clone, Copy)]
+enum Message<'a> {
+    Webhook(Attempt<'a>),
+    Post(&'a Post),
+}
+
+impl<'a> Message<'a> {
+    const fn challenge(self) -> Option<&'a str> {
+        match self {
+            Message::Webhook(attempt) => attempt.challenge,
+            Message::Post(_) => None,
+        }
+    }
 }
 
 /// Why there was no answer.
@@ -171,9 +196,12 @@ impl Sender {
     /// Sends the message, and reads the head of the answer. The start of its body is needed only after a challenge. Redirects are
     /// not followed.
     pub async fn send(&self, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
-        // Parsed again, because the allowed addresses may have changed since the URL was stored.
-        let endpoint = Endpoint::parse(attempt.url, self.reach).map_err(|_| SendError::NotAllowed)?;
-        timeout(ATTEMPT_TIMEOUT, self.attempt(endpoint.url(), attempt)).await.unwrap_or(Err(SendError::Timeout))
+        self.deliver(attempt.url, Message::Webhook(attempt)).await
+    }
+
+    /// Sends a request under the same rules, and reads the head of the answer.
+    pub async fn post(&self, post: &Post) -> Result<EndpointResponse, SendError> {
+        self.deliver(&post.url, Message::Post(post)).await
     }
 
     /// Closes connections that were kept long enough.
@@ -200,7 +228,13 @@ impl Sender {
         &self.tls
     }
 
-    async fn attempt(&self, url: &Url, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
+    async fn deliver(&self, url: &str, message: Message<'_>) -> Result<EndpointResponse, SendError> {
+        // Parsed again, because the allowed addresses may have changed since the URL was stored.
+        let endpoint = Endpoint::parse(url, self.reach).map_err(|_| SendError::NotAllowed)?;
+        timeout(ATTEMPT_TIMEOUT, self.attempt(endpoint.url(), message)).await.unwrap_or(Err(SendError::Timeout))
+    }
+
+    async fn attempt(&self, url: &Url, message: Message<'_>) -> Result<EndpointResponse, SendError> {
         let origin = Origin {
             is_encrypted: url.scheme() == "https",
             host: url.host_str().unwrap_or_default().to_owned(),
@@ -212,16 +246,16 @@ impl Sender {
             let addresses = self.checked(url, &origin).await?;
             match self.pool.take_to(&origin, &addresses) {
                 Some(kept) => kept,
-                None => return self.send_anew(url, origin, &addresses, attempt).await,
+                None => return self.send_anew(url, origin, &addresses, message).await,
             }
         };
         self.used.reused.fetch_add(1, Ordering::Relaxed);
-        match self.exchange(url, &origin, kept, Use::Again, attempt).await? {
+        match self.exchange(url, &origin, kept, Use::Again, message).await? {
             Ok(answer) => Ok(answer),
             // The endpoint may have closed it meanwhile, which is no failure of the endpoint.
             Err(Lost { has_answered: false }) => {
                 let addresses = self.checked(url, &origin).await?;
-                self.send_anew(url, origin, &addresses, attempt).await
+                self.send_anew(url, origin, &addresses, message).await
             }
             Err(Lost { has_answered: true }) => Err(SendError::NoAnswer),
         }
@@ -233,7 +267,7 @@ impl Sender {
         url: &Url,
         origin: Origin,
         addresses: &[IpAddr],
-        attempt: Attempt<'_>,
+        message: Message<'_>,
     ) -> Result<EndpointResponse, SendError> {
         let checked = Instant::now();
         let (wire, address) = self.connect(addresses, origin.port, CONNECT_TIMEOUT).await?;
@@ -257,7 +291,7 @@ impl Sender {
         if let Some(shared) = kept.share() {
             self.pool.put(origin.clone(), shared);
         }
-        self.exchange(url, &origin, kept, Use::First, attempt).await?.map_err(|_| SendError::NoAnswer)
+        self.exchange(url, &origin, kept, Use::First, message).await?.map_err(|_| SendError::NoAnswer)
     }
 
     /// Sends over a connection, and keeps it if it can be used again.
@@ -267,7 +301,7 @@ impl Sender {
         origin: &Origin,
         kept: Kept,
         used: Use,
-        attempt: Attempt<'_>,
+        message: Message<'_>,
     ) -> Result<Result<EndpointResponse, Lost>, SendError> {
         let Kept { connection, .. } = kept;
         Ok(match connection {
@@ -275,7 +309,7 @@ impl Sender {
                 if used == Use::Again {
                     connection.begin();
                 }
-                let sent = connection.send(request(url, Version::HTTP_11, attempt)?, attempt.challenge).await;
+                let sent = connection.send(request(url, Version::HTTP_11, message)?, message.challenge()).await;
                 sent.and_then(|(answer, again)| {
                     used.check(answer)?;
                     if let Some(connection) = again {
@@ -288,7 +322,7 @@ impl Sender {
             Connection::Http2(connection) => {
                 let identity = connection.identity();
                 let mut shared = Shared { pool: &self.pool, origin, identity, is_usable: false };
-                let sent = connection.send(request(url, Version::HTTP_2, attempt)?, attempt.challenge).await;
+                let sent = connection.send(request(url, Version::HTTP_2, message)?, message.challenge()).await;
                 sent.and_then(|(answer, is_usable)| {
                     used.check(answer)?;
                     shared.is_usable = is_usable;
@@ -367,12 +401,8 @@ impl Drop for Shared<'_> {
     }
 }
 
-/// The request, with one signature for each secret.
-fn request(url: &Url, version: Version, attempt: Attempt<'_>) -> Result<Request<Full<Bytes>>, SendError> {
-    let signatures = attempt.secrets.iter().filter_map(|secret| {
-        let signing = Webhook::from_bytes(secret.to_vec()).ok()?;
-        signing.sign(attempt.id, attempt.now_s, attempt.payload.as_bytes()).ok()
-    });
+/// The request.
+fn request(url: &Url, version: Version, message: Message<'_>) -> Result<Request<Full<Bytes>>, SendError> {
     // HTTP/2 makes its fields `:scheme`, `:authority` and `:path` of a whole URL.
     let request = if version == Version::HTTP_2 {
         Request::post(&url[..Position::AfterQuery]).version(version)
@@ -380,14 +410,28 @@ fn request(url: &Url, version: Version, attempt: Attempt<'_>) -> Result<Request<
         Request::post(&url[Position::BeforePath..Position::AfterQuery])
             .header(HOST, &url[Position::BeforeHost..Position::AfterPort])
     };
+    let request = request.header(USER_AGENT, concat!("mancala-server/", env!("CARGO_PKG_VERSION")));
+    let (request, body) = match message {
+        Message::Webhook(attempt) => (sign(request, attempt), Full::from(attempt.payload.to_owned())),
+        Message::Post(Post { headers, body, .. }) => {
+            let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+            (request, Full::from(body.clone()))
+        }
+    };
+    request.body(body).map_err(|_| SendError::NotAllowed)
+}
+
+/// Adds one signature for each secret.
+fn sign(request: Builder, attempt: Attempt<'_>) -> Builder {
+    let signatures = attempt.secrets.iter().filter_map(|secret| {
+        let signing = Webhook::from_bytes(secret.to_vec()).ok()?;
+        signing.sign(attempt.id, attempt.now_s, attempt.payload.as_bytes()).ok()
+    });
     request
-        .header(USER_AGENT, concat!("mancala-server/", env!("CARGO_PKG_VERSION")))
         .header(CONTENT_TYPE, "application/json")
         .header(HEADER_WEBHOOK_ID, attempt.id)
         .header(HEADER_WEBHOOK_TIMESTAMP, attempt.now_s)
         .header(HEADER_WEBHOOK_SIGNATURE, signatures.collect::<Vec<_>>().join(" "))
-        .body(Full::from(attempt.payload.to_owned()))
-        .map_err(|_| SendError::NotAllowed)
 }
 
 /// Looks up names with the system's resolver.

@@ -11,6 +11,7 @@ mod operation;
 mod operators;
 mod page;
 mod players;
+mod push;
 mod records;
 mod request;
 mod sign_in;

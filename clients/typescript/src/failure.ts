@@ -37,6 +37,8 @@ export type Failure =
       | "game_not_over"
       | "too_many_analyses"
       | "too_many_webhooks"
+      | "push_not_offered"
+      | "too_many_devices"
       | "too_many_notes"
       | "too_many_blocks"
       | "too_many_imports"
@@ -168,6 +170,8 @@ const PLAIN: Record<Plain, true> = {
   game_not_over: true,
   too_many_analyses: true,
   too_many_webhooks: true,
+  push_not_offered: true,
+  too_many_devices: true,
   too_many_notes: true,
   too_many_blocks: true,
   too_many_imports: true,

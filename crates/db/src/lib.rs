@@ -4,7 +4,7 @@
 //! crate knows the domain; it knows nothing of HTTP.
 //!
 //! Modules use each other in this order: `connection`, `kinds`, `migrations` and `readiness`, `players`, `apps`, `email`, `idempotency`, `operators`, `games`, then `merging`, `study`,
-//! `lists`, `events`, `records` and `webhooks`.
+//! `lists`, `events`, `records`, `webhooks` and `push`.
 //!
 //! A game of a database that has all migrations:
 //!
@@ -33,6 +33,7 @@ pub mod merging;
 pub mod migrations;
 pub mod operators;
 pub mod players;
+pub mod push;
 pub mod readiness;
 pub mod records;
 pub mod study;

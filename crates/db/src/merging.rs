@@ -15,6 +15,7 @@ use crate::{
         reports, settings,
         suspensions::{self, Suspension},
     },
+    push::{self, devices},
     records::archive::amend_imports,
 };
 
@@ -115,7 +116,7 @@ pub async fn merge(
     // From here on none of the imported games is archived, and none is put back.
     let imported = lock_imports(&mut transaction, guest).await?;
     amend_imports(&mut transaction, &imported, Some(account.player.id)).await?;
-    // First: the games' rows say whether their players have webhooks.
+    // First: the games' rows say whether their players have webhooks or devices.
     hand_over(&mut transaction, guest, account.player.id, now).await?;
     lock_others(&mut transaction, guest).await?;
     blocks::hand_over(&mut transaction, guest, account.player.id).await?;
@@ -136,6 +137,9 @@ pub async fn merge(
         None => Some(close(&mut transaction, guest, account.player.id, now).await?),
     };
     hand_over_computer_games(&mut transaction, account.player.id, &reseated).await?;
+    // Last, because the job that makes notices waits for the locks. The guest's sign-ins are void by then; a trigger that deletes devices runs at the end.
+    devices::hand_over(&mut transaction, guest, account.player.id, now).await?;
+    push::settings::hand_over(&mut transaction, guest, account.player.id).await?;
     transaction.commit().await?;
     Ok(Merged::Stored { changes, least_version })
 }

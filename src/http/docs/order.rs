@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 110] = [
+pub const ORDER: [&str; 116] = [
     // players
     "create_player",
     "create_token",
@@ -106,6 +106,13 @@ pub const ORDER: [&str; 110] = [
     "list_webhook_deliveries",
     "redeliver_webhook",
     "delete_webhook",
+    // push
+    "get_push",
+    "create_device",
+    "list_devices",
+    "delete_device",
+    "get_push_settings",
+    "write_push_settings",
     // operators
     "list_reports",
     "close_report",

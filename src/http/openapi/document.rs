@@ -31,6 +31,7 @@ use crate::http::{answer, request::suspended};
         (name = "records", description = "Exporting, importing, verifying and analysing games"),
         (name = "pictures", description = "Boards and games as SVG and PNG, and pages to share"),
         (name = "webhooks", description = "Events sent to the player's own server"),
+        (name = "push", description = "Push notifications to the player's devices"),
         (name = "messages", description = "What the player's own server is sent"),
         (name = "operators", description = "Reports and players, for operators with a key of their own"),
         (name = "apps", description = "Services of others whose users play here: their players, and tokens for them"),

@@ -96,6 +96,8 @@ const fn detail(code: Code) -> &'static str {
         }
         Code::TooManyAnalyses => "the player has at most 20 analyses in the queue: retry when one of them is done",
         Code::TooManyWebhooks => "a player has at most 10 webhooks",
+        Code::PushNotOffered => "this server sends no push notifications to devices of the kind `web`",
+        Code::TooManyDevices => "a player has at most 10 devices: remove one",
         Code::TooManyNotes => "a player has at most 10000 notes",
         Code::TooManyBlocks => "a player blocks at most 1000 others",
         Code::TooManyImports => {

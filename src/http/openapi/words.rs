@@ -15,7 +15,7 @@ use crate::{
         operators::{Deed, acts::CLOSE_REPORT},
         webhooks::deliveries::{CHALLENGE, PING},
     },
-    domain::{NoticeKind, OfferKind, Reason, ReportReason},
+    domain::{DeviceKind, NoticeKind, OfferKind, Reason, ReportReason},
     rules::IllegalMove,
     webhook::SendError,
 };
@@ -47,7 +47,9 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
     let disabled = texts(&["by_request", "gone", "failing", "overflow", "unverified", "app_disabled"]);
     let reports = texts(&ReportReason::ALL.map(ReportReason::as_str));
     let acts = [texts(&Deed::WORDS), texts(&[CLOSE_REPORT])].concat();
+    let devices = texts(&DeviceKind::ALL.map(DeviceKind::as_str));
     vec![
+        ("Device", "kind", devices.clone()),
         ("Effect", "reason", reasons.clone()),
         ("Event", "offer", offers.clone()),
         ("GameMessage", "type", notices.clone()),
@@ -58,6 +60,7 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
         ("OperatorAct", "type", acts),
         ("OperatorReport", "reason", reports.clone()),
         ("Problem", "reason", illegal),
+        ("Push", "kinds", devices),
         ("Report", "reason", reports),
         ("Result", "reason", reasons),
         ("Webhook", "disabled_reason", disabled.clone()),

@@ -30,6 +30,7 @@ use crate::{
             identities::{self, LinkedIdentity},
             mutes, recovery, refresh_tokens, reports, suspensions,
         },
+        push,
         study::{analyses, notes},
         webhooks,
     },
@@ -45,6 +46,7 @@ use crate::{
             mutes::MuteView,
             reports::ReportView,
         },
+        push::{devices::DeviceView, settings::PushSettingsView},
         request::{
             extract::{NoQuery, Query},
             player,
@@ -72,8 +74,8 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, e-mail addresses, app, sign-ins, identities, the hash of a guest's network, idempotency keys, open invitations, blocked and muted players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, all notes, and
-/// all games with their histories. The password's hash and the secrets of webhooks are left out.
+/// Profile, e-mail addresses, app, sign-ins, identities, the hash of a guest's network, idempotency keys, open invitations, blocked and muted players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, devices, all notes, and
+/// all games with their histories. The password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
 #[utoipa::path(
     tag = "players",
     operation_id = "export_me",
@@ -108,6 +110,8 @@ pub async fn export_me(
             .into_iter()
             .map(|(game, at)| AnalysisRequestView { game_id: game.0, requested_at: Timestamp(at) })
             .collect(),
+        push_settings: PushSettingsView::of(&push::settings::find(&state.db, caller.player).await?),
+        devices: push::devices::list(&state.db, caller.player).await?.iter().map(DeviceView::of).collect(),
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
         blocks: blocks::list(&state.db, caller.player, None, LISTED_MAX).await?.iter().map(BlockView::of).collect(),
@@ -247,6 +251,10 @@ struct Export {
     idempotency_keys: Vec<KeyView>,
     /// The player's requests for analyses that are pending or failed.
     analysis_requests: Vec<AnalysisRequestView>,
+    /// When the player's devices are silent.
+    push_settings: PushSettingsView,
+    /// The player's devices, newest first, without their addresses and keys.
+    devices: Vec<DeviceView>,
     /// The player's webhooks, newest first.
     webhooks: Vec<WebhookView>,
     /// Open games to which the player is invited, newest first.

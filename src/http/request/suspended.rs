@@ -43,6 +43,8 @@ const PERMITTED: &[(&str, &str)] = &[
     ("DELETE", "/v1/me/mutes/{player_id}"),
     ("DELETE", "/v1/me/friends/{player_id}"),
     ("DELETE", "/v1/me/imports"),
+    ("DELETE", "/v1/me/devices/{device_id}"),
+    ("PUT", "/v1/me/push-settings"),
     ("DELETE", "/v1/games/{id}"),
     ("PUT", "/v1/games/{id}/notes/{ply}"),
     ("DELETE", "/v1/games/{id}/notes/{ply}"),

@@ -30,6 +30,7 @@ use crate::{
     metrics::{Connections, Metrics},
     openid::Issuers,
     outage::Outage,
+    push::Push,
     rules::AnyPosition,
     webhook::Reach,
 };
@@ -78,6 +79,8 @@ pub(crate) struct AppState {
     pub(crate) webhook_reach: Reach,
     /// Whether addresses are verified, and passwords reset by them.
     pub(crate) mailing: Mailing,
+    /// Which push notifications are sent.
+    pub(crate) push: Push,
     /// How much of imports each player may have stored.
     pub(crate) import_quotas: ImportQuotas,
     pub(crate) uploads: Arc<Uploads>,

@@ -4,7 +4,7 @@ mod app_state;
 pub(crate) mod clock_watch;
 pub(crate) mod heavy;
 pub(crate) mod history;
-mod key_file;
+pub(crate) mod key_file;
 pub(crate) mod mailing;
 pub(crate) mod name_rules;
 pub(crate) mod networks;

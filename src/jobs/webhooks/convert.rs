@@ -3,25 +3,34 @@
 use std::{collections::HashMap, panic::AssertUnwindSafe};
 
 use futures_util::FutureExt;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
+use super::pushed::Pushed;
 use crate::{
     db::{
         DbError,
         events::game_log::{self, LogRange, LogSlice},
         games::{self, SeatedGame},
         players::mutes,
-        webhooks::queue::{self, Batch, Counted, MessageContent, NewDelivery, Reminder, Subscriber},
+        webhooks::queue::{self, Batch, Counted, MessageContent, NewDelivery, PendingEvents, Reminder, Subscriber},
     },
-    domain::{GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices, unasked_from},
+    domain::{DeviceKind, Event, Game, GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices, unasked_from},
     repeats,
 };
 
 /// Writes the payload of a message. The caller provides it, because the jobs do not know the wire types.
 pub type WriteMessage = fn(&MessageContent<'_>) -> Result<String, String>;
+
+/// What appends become.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Targets<'a> {
+    pub(super) write: WriteMessage,
+    /// The kinds of devices that get push notifications.
+    pub(super) devices: &'a [DeviceKind],
+}
 
 /// How many games one batch converts.
 const BATCH: u32 = 100;
@@ -57,7 +66,7 @@ pub(super) struct Converted {
 pub(super) async fn convert(
     pool: &PgPool,
     progress: &mut Progress,
-    write: WriteMessage,
+    targets: Targets<'_>,
     now: OffsetDateTime,
 ) -> Result<Converted, DbError> {
     let batch = Batch::begin(pool, progress.after.unwrap_or(GameId(Uuid::nil())), now, BATCH).await?;
@@ -72,9 +81,9 @@ pub(super) async fn convert(
     if converted.is_empty {
         return Ok(converted);
     }
-    if convert_batch(batch, counted, write, now).await.is_err() {
+    if convert_batch(batch, counted, targets, now).await.is_err() {
         for game in games {
-            if let Err(error) = convert_batch(Batch::of_game(pool, game).await?, counted, write, now).await {
+            if let Err(error) = convert_batch(Batch::of_game(pool, game).await?, counted, targets, now).await {
                 if let Some(line) = repeats::admit("webhook messages of games", &error.to_string()) {
                     tracing::error!(left_out = line.left_out, game.id = %game.0, "the webhook messages of a game cannot be made yet: {error}");
                 }
@@ -99,10 +108,10 @@ enum ConvertError {
 async fn convert_batch(
     mut batch: Batch,
     counted: &mut Counted,
-    write: WriteMessage,
+    targets: Targets<'_>,
     now: OffsetDateTime,
 ) -> Result<(), ConvertError> {
-    let made = AssertUnwindSafe(make_deliveries(&mut batch, counted, write, now)).catch_unwind().await;
+    let made = AssertUnwindSafe(make_deliveries(&mut batch, counted, targets, now)).catch_unwind().await;
     match made.unwrap_or(Err(ConvertError::Panicked)) {
         Ok(()) => Ok(batch.commit().await?),
         Err(error) => {
@@ -115,38 +124,31 @@ async fn convert_batch(
 async fn make_deliveries(
     batch: &mut Batch,
     counted: &mut Counted,
-    write: WriteMessage,
+    targets: Targets<'_>,
     now: OffsetDateTime,
 ) -> Result<(), ConvertError> {
     let ids = batch.games();
     let (connection, pending) = batch.parts();
     let games: HashMap<_, _> =
         games::find_all(&mut *connection, &ids).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();
-    let of_game =
-        |seated: &SeatedGame| [seated.game.players().first, seated.game.players().second, seated.game.invited()];
     let players: Vec<PlayerId> = games.values().flat_map(of_game).flatten().collect();
     let subscribers = queue::subscribers(&mut *connection, &players).await?;
+    let pushed = Pushed::find(&mut *connection, &players, targets.devices).await?;
     // The events of each append, with the state before them.
     let known = pending.iter().filter_map(|append| Some((append, games.get(&append.game)?)));
-    let known: Vec<_> = if subscribers.is_empty() { vec![] } else { known.collect() };
+    let known: Vec<_> = if subscribers.is_empty() && pushed.is_empty() { vec![] } else { known.collect() };
     let wanted = known.iter().map(|(append, seated)| LogRange {
         game: &seated.game,
         after: u32::try_from(append.from_seq - 1).unwrap_or(0),
         until: u32::try_from(append.to_seq).unwrap_or(0),
     });
     let parts = game_log::read_all(&mut *connection, &wanted.collect::<Vec<_>>()).await?;
-    let mut unasked = vec![];
-    for ((_, seated), part) in known.iter().zip(&parts) {
-        let events = part.as_ref().map_err(Clone::clone)?.events.iter();
-        for from in events.filter_map(|event| unasked_from(&seated.game, event)) {
-            unasked.extend(of_game(seated).into_iter().flatten().filter(|to| *to != from).map(|to| (to, from)));
-        }
-    }
-    let muted = if unasked.is_empty() { vec![] } else { mutes::list_of_pairs(&mut *connection, &unasked).await? };
-    let mut deliveries = vec![];
+    let muted = find_muted(&mut *connection, &known, &parts).await?;
+    let (mut deliveries, mut notices) = (vec![], vec![]);
     for ((_, seated), part) in known.iter().zip(&parts) {
         let part = part.as_ref().map_err(Clone::clone)?;
-        deliveries.extend(of_append(seated, part, (&subscribers, &muted), write)?);
+        deliveries.extend(of_append(seated, part, (&subscribers, &muted), targets.write)?);
+        notices.extend(pushed.notices(seated, part, &muted, now));
     }
     let present = games.values().flat_map(|seated| {
         let here = subscribers.iter().filter(|subscriber| of_game(seated).contains(&Some(subscriber.player)));
@@ -154,23 +156,54 @@ async fn make_deliveries(
     });
     let present: Vec<_> = present.collect();
     batch.store_deliveries(&deliveries, &present, counted, now).await?;
+    // After the webhooks: all that locks webhooks and devices locks webhooks first.
+    let (connection, _) = batch.parts();
+    pushed.store(connection, notices, games.values(), targets.devices).await?;
     Ok(())
+}
+
+/// A player who has muted another one, and that one.
+pub(super) type Muted = (PlayerId, PlayerId);
+
+/// Those of a batch that matter: who reaches a player unasked by an event of it, and is muted. It asks nothing if no event does.
+async fn find_muted<E: Clone + Into<ConvertError>>(
+    connection: &mut PgConnection,
+    known: &[(&PendingEvents, &SeatedGame)],
+    parts: &[Result<LogSlice, E>],
+) -> Result<Vec<Muted>, ConvertError> {
+    let mut unasked = vec![];
+    for ((_, seated), part) in known.iter().zip(parts) {
+        let events = part.as_ref().map_err(|error| error.clone().into())?.events.iter();
+        for from in events.filter_map(|event| unasked_from(&seated.game, event)) {
+            unasked.extend(of_game(seated).into_iter().flatten().filter(|to| *to != from).map(|to| (to, from)));
+        }
+    }
+    Ok(if unasked.is_empty() { vec![] } else { mutes::list_of_pairs(connection, &unasked).await? })
+}
+
+/// Whether a notice of an event is for its player, who is not told of what a muted one does unasked.
+pub(super) fn is_heard(game: &Game, event: &Event, notice: &Notice, muted: &[Muted]) -> bool {
+    unasked_from(game, event).is_none_or(|from| !muted.contains(&(notice.player, from)))
+}
+
+/// The people of a game.
+fn of_game(seated: &SeatedGame) -> [Option<PlayerId>; 3] {
+    let game = &seated.game;
+    [game.players().first, game.players().second, game.invited()]
 }
 
 /// The deliveries of one append: its events, and the reminder of a deadline that it set. A player is not told of what a muted one does unasked.
 fn of_append(
     seated: &SeatedGame,
     part: &LogSlice,
-    (subscribers, muted): (&[Subscriber], &[(PlayerId, PlayerId)]),
+    (subscribers, muted): (&[Subscriber], &[Muted]),
     write: WriteMessage,
 ) -> Result<Vec<NewDelivery>, ConvertError> {
     let game = &seated.game;
     let mut deliveries = vec![];
     let mut previous = part.previous.clone();
     for event in &part.events {
-        let from = unasked_from(game, event);
-        let is_heard = |notice: &Notice| from.is_none_or(|from| !muted.contains(&(notice.player, from)));
-        let of_event = |notice: &Notice| notice.seq == event.seq && is_heard(notice);
+        let of_event = |notice: &Notice| notice.seq == event.seq && is_heard(game, event, notice, muted);
         for notice in notices(game, &part.previous, &part.events).into_iter().filter(of_event) {
             let message = MessageContent { notice, at: event.at, happened: Some((event, &previous)), seated };
             deliveries.extend(for_subscribers(&message, None, subscribers, write)?);

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{
-    convert::{Progress, WriteMessage, convert},
+    convert::{Progress, Targets, WriteMessage, convert},
     deliver::{Means, deliver, take},
     in_flight::InFlight,
     recorder::Recorder,
@@ -35,6 +35,7 @@ use crate::{
             flags,
         },
     },
+    domain::DeviceKind,
     metrics::Metrics,
     outage::Outage,
     webhook::Sender,
@@ -71,9 +72,17 @@ const FLAGGED_MAX: u32 = 100;
 pub struct Settings {
     pub sender: Sender,
     pub write: WriteMessage,
+    /// The kinds of devices that get push notifications.
+    pub devices: Vec<DeviceKind>,
     pub metrics: Arc<Metrics>,
     /// How many attempts are in flight altogether. Each holds a connection and a TLS session: about 50 KiB.
     pub attempts_max: usize,
+}
+
+impl Settings {
+    fn targets(&self) -> Targets<'_> {
+        Targets { write: self.write, devices: &self.devices }
+    }
 }
 
 /// Runs until `stopping` is cancelled. `appended` is notified after appends that players have webhooks for.
@@ -81,7 +90,7 @@ pub struct Settings {
 /// Two loops, so that a batch is converted while the one before is sent.
 pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stopping: CancellationToken) {
     let queued = Notify::new();
-    let converting = convert_all(&pool, &appended, &queued, settings.write, &stopping);
+    let converting = convert_all(&pool, &appended, &queued, settings.targets(), &stopping);
     join!(converting, send_all(&pool, &queued, &settings, &stopping));
 }
 
@@ -90,14 +99,14 @@ async fn convert_all(
     pool: &PgPool,
     appended: &Notify,
     queued: &Notify,
-    write: WriteMessage,
+    targets: Targets<'_>,
     stopping: &CancellationToken,
 ) {
     let mut progress = Progress::default();
     let outage = Outage::new("webhook messages wait for the database", "webhook messages are made again");
     while !stopping.is_cancelled() {
         let begun = Instant::now();
-        let converting = Box::pin(guarded(convert(pool, &mut progress, write, now()), &outage));
+        let converting = Box::pin(guarded(convert(pool, &mut progress, targets, now()), &outage));
         let Some(converted) = stopping.run_until_cancelled(converting).await else { break };
         if converted.is_some_and(|converted| !converted.is_empty) {
             queued.notify_one();
@@ -141,7 +150,7 @@ async fn send_all(pool: &PgPool, queued: &Notify, settings: &Settings, stopping:
 /// One poll, and all its attempts until they are recorded; returns the number of attempts.
 pub async fn round(pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
     let mut worker = Worker::new(pool);
-    let converted = convert(pool, &mut Progress::default(), settings.write, now()).await;
+    let converted = convert(pool, &mut Progress::default(), settings.targets(), now()).await;
     let polled = worker.poll(pool, settings).await;
     worker.all_ended().await;
     converted.and(polled).map(|()| worker.begun)

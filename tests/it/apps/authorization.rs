@@ -57,7 +57,7 @@ fn filled(path: &str) -> String {
         ("{issuer}", "x"),
     ];
     let path = words.iter().fold(path.to_owned(), |path, (name, value)| path.replace(name, value));
-    let ids = ["{id}", "{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}"];
+    let ids = ["{id}", "{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}", "{device_id}"];
     ids.iter().fold(path, |path, name| path.replace(name, "0199aaaa-0000-7000-8000-000000000000"))
 }
 

@@ -11,6 +11,8 @@ use crate::support::{
     answer::Answer,
     app::{Setup, TestApp},
     calls::{Guest, send, signed},
+    push::web_push,
+    push_service::{Browser, PushService},
 };
 
 /// What the examples of an operation need: a caller, and ids for the path.
@@ -45,6 +47,10 @@ async fn stage(app: &TestApp, operation: &str, n: usize) -> Stage {
             let webhook = app.post("/v1/webhooks", Some(&caller), &json!({"url": "https://push.example/"})).await;
             ids.insert("webhook_id", webhook.string("/id"));
             ids.insert("delivery_id", webhook.string("/id"));
+        }
+        "delete_device" => {
+            let browser = Browser::at(&PushService::start().await, "a").registration();
+            ids.insert("device_id", app.post("/v1/me/devices", Some(&caller), &browser).await.string("/id"));
         }
         "close_report" => {
             let path = format!("/v1/players/{}/reports", other.id);
@@ -166,7 +172,7 @@ const REFUSED: [(&str, &str); 13] = [
 
 #[actix_web::test]
 async fn the_examples_of_all_operations_work_as_they_stand() {
-    let app = TestApp::start_with(Setup { mailing: Mailing::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(Setup { mailing: Mailing::On, push: web_push(), ..Setup::default() }).await;
     let document = app.get("/openapi.json", None).await.body;
     let (mut tried, mut refused) = (0, vec![]);
     for (path, item) in document["paths"].as_object().expect("paths") {

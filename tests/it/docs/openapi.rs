@@ -273,7 +273,7 @@ async fn only_pictures_and_pages_ignore_parameters_that_are_unknown() {
         let path = path.replace("{id}", "0199aaaa-0000-7000-8000-000000000000").replace("{ply}", "1");
         let path = path.replace("{variant}", "kalah").replace("{code}", "internal").replace("{type}", "draw");
         let path = path.replace("{external_id}", "user-1");
-        let path = ["{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}", "{report_id}"]
+        let path = ["{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}", "{device_id}", "{report_id}"]
             .into_iter()
             .fold(path, |path, name| path.replace(name, "0199aaaa-0000-7000-8000-000000000000"));
         let request = app.request(method.clone(), &format!("{path}?no_such_parameter=1"));

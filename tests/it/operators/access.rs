@@ -17,9 +17,18 @@ fn operations(document: &Value) -> Vec<(Method, String, Value)> {
     let mut found = vec![];
     for (path, item) in document["paths"].as_object().expect("paths") {
         let path = path.replace("{ply}", "0").replace("{type}", "draw").replace("{variant}", "kalah");
-        let path = ["{id}", "{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}", "{report_id}", "{code}"]
-            .into_iter()
-            .fold(path, |path, name| path.replace(name, id));
+        let path = [
+            "{id}",
+            "{player_id}",
+            "{webhook_id}",
+            "{delivery_id}",
+            "{sign_in_id}",
+            "{device_id}",
+            "{report_id}",
+            "{code}",
+        ]
+        .into_iter()
+        .fold(path, |path, name| path.replace(name, id));
         for (method, operation) in item.as_object().expect("operations") {
             let method: Method = method.to_uppercase().parse().expect("a method");
             found.push((method, path.clone(), operation["security"].clone()));

@@ -42,10 +42,12 @@ const PERMITTED: &[&str] = &[
     "delete_block",
     "create_mute",
     "delete_mute",
+    "delete_device",
     "delete_friend",
     "delete_imports",
     "delete_game",
     "write_note",
+    "write_push_settings",
     "delete_note",
     "analyse_game",
     "resign_game",
@@ -65,7 +67,7 @@ fn operations(document: &Value) -> Vec<(String, Method, String)> {
     let mut found = vec![];
     for (path, item) in document["paths"].as_object().expect("paths") {
         let path = path.replace("{ply}", "0").replace("{type}", "draw").replace("{variant}", "kalah");
-        let path = ["{id}", "{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}", "{code}"]
+        let path = ["{id}", "{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}", "{device_id}", "{code}"]
             .into_iter()
             .fold(path, |path, name| path.replace(name, id));
         for (method, operation) in item.as_object().expect("operations") {

@@ -176,7 +176,7 @@ async fn every_operation_that_needs_a_token_is_refused_without_one() {
     for (path, item) in document["paths"].as_object().expect("paths") {
         let path = path.replace("{ply}", "0").replace("{type}", "draw").replace("{variant}", "kalah");
         let path = path.replace("{external_id}", "user-1");
-        let path = ["{id}", "{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}"]
+        let path = ["{id}", "{player_id}", "{webhook_id}", "{delivery_id}", "{sign_in_id}", "{device_id}"]
             .into_iter()
             .fold(path, |path, name| path.replace(name, id));
         for (method, operation) in item.as_object().expect("operations") {

@@ -17,6 +17,7 @@ use mancala_server::{
     live::Hub,
     metrics::Metrics,
     openid::Issuers,
+    push::Push,
     webhook::Reach,
 };
 use reqwest::{Method, RequestBuilder};
@@ -80,6 +81,8 @@ pub struct Setup {
     pub webhook_reach: Reach,
     /// Whether addresses can be set. Off by default.
     pub mailing: Mailing,
+    /// Which push notifications are sent. None by default.
+    pub push: Push,
     /// How much of imports each player may have stored.
     pub import_quotas: ImportQuotas,
     /// How many connections the server opens at most.
@@ -104,6 +107,7 @@ impl Default for Setup {
             issuers: Arc::default(),
             webhook_reach: Reach::Anywhere,
             mailing: Mailing::Off,
+            push: Push::default(),
             import_quotas: ImportQuotas {
                 account: ImportTotal { games: 5_000, plies: 250_000 },
                 guest: ImportTotal { games: 100, plies: 10_000 },
@@ -140,6 +144,7 @@ pub fn service(database: impl Into<Database>, tokens: Tokens, setup: &Setup) -> 
         issuers: setup.issuers.clone(),
         webhook_reach: setup.webhook_reach,
         mailing: setup.mailing,
+        push: setup.push.clone(),
         import_quotas: setup.import_quotas,
         reserved_names: Arc::new(ReservedNames::new(["admin", "support"])),
         metrics,

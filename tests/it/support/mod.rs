@@ -16,6 +16,8 @@ pub mod job;
 pub mod key_server;
 pub mod listener;
 pub mod programs;
+pub mod push;
+pub mod push_service;
 pub mod replay;
 pub mod scrape;
 pub mod smtp;

@@ -20,6 +20,7 @@ pub fn settings(app: &TestApp, reach: Reach, names: Names) -> Settings {
     Settings {
         sender: Sender::new(reach, names),
         write: write_message,
+        devices: vec![],
         metrics: app.metrics.clone(),
         attempts_max: 512,
     }

@@ -22,7 +22,7 @@ const PURE: [&str; 4] = ["rules", "engine", "picture", "domain"];
 const UNSAFE: &str = "embedded-postgres";
 
 /// For each module of the server, which of the others it may use.
-const MAY_USE: [(&str, &[&str]); 21] = [
+const MAY_USE: [(&str, &[&str]); 23] = [
     ("access_log", &["config", "metrics"]),
     ("build_info", &[]),
     ("clock", &[]),
@@ -32,6 +32,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("metrics", &["build_info"]),
     ("webhook", &[]),
     ("mail", &["domain"]),
+    ("push", &["domain", "webhook"]),
     ("embedded", &[]),
     ("jose", &["repeats", "webhook"]),
     ("openid", &["jose", "webhook"]),
@@ -42,7 +43,13 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("live", &["db", "domain", "outage"]),
     ("pace", &["db", "engine"]),
     ("hints", &["db", "domain", "engine", "pace", "rules"]),
-    ("jobs", &["clock", "db", "domain", "engine", "mail", "metrics", "outage", "pace", "repeats", "rules", "webhook"]),
+    (
+        "jobs",
+        &[
+            "clock", "db", "domain", "engine", "mail", "metrics", "outage", "pace", "push", "repeats", "rules",
+            "webhook",
+        ],
+    ),
     (
         "http",
         &[
@@ -61,6 +68,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
             "outage",
             "picture",
             "priority",
+            "push",
             "repeats",
             "rules",
             "webhook",

@@ -62,7 +62,7 @@ pub(crate) async fn flag_now(pool: &PgPool, player: PlayerId) {
 
 /// Flags a player's unfinished games, so that their events are sent; returns whether all of them are flagged. Locked
 /// rows are skipped.
-async fn flag_games(pool: &PgPool, player: PlayerId) -> Result<bool, DbError> {
+pub(crate) async fn flag_games(pool: &PgPool, player: PlayerId) -> Result<bool, DbError> {
     loop {
         let some = flag_some(pool, player).await?;
         if some.flagged == 0 {

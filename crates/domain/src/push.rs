@@ -1,0 +1,75 @@
+//! Push notifications: which notices a player's devices show, and of what kind a device is. Does not know how they are sent.
+
+use crate::{Event, Fact, Game, Notice, NoticeKind, Opponent, PlayerId, Previous, Status, notices};
+
+/// How a device is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// A browser, through the push service that it names (Web Push).
+    Web,
+}
+
+impl DeviceKind {
+    /// Every kind.
+    pub const ALL: [Self; 1] = [Self::Web];
+
+    /// The word for it, in the database and on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Web => "web",
+        }
+    }
+
+    /// The kind of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
+/// Whether a player's devices may show anything of a game: not if it is played alone, because the player sits before it.
+pub fn is_pushed(game: &Game) -> bool {
+    matches!(game.terms().opponent, Opponent::Open | Opponent::Link { .. } | Opponent::Player { .. })
+}
+
+/// Whether what a notice says is still so. A notice that is no longer true is not sent.
+pub fn is_current(game: &Game, player: PlayerId, kind: NoticeKind) -> bool {
+    match kind {
+        NoticeKind::YourTurn | NoticeKind::DeadlineSoon => {
+            game.seat_to_move().is_some_and(|seat| game.players()[seat] == Some(player))
+        }
+        NoticeKind::Invited => game.status() == Status::Open && game.invited() == Some(player),
+        NoticeKind::Finished => true,
+        NoticeKind::Move | NoticeKind::Offer | NoticeKind::Analysed => false,
+    }
+}
+
+/// The notices of an append that a device shows, the last one of each player, if it is still true: a turn, an invitation, and the end of a game for those
+/// who did not bring it about.
+pub fn pushes(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice> {
+    if !is_pushed(game) {
+        return vec![];
+    }
+    let actor = ending_player(game, previous, events);
+    let mut shown: Vec<Notice> = vec![];
+    for notice in notices(game, previous, events) {
+        let is_own = notice.kind == NoticeKind::Finished && actor == Some(notice.player);
+        if is_current(game, notice.player, notice.kind) && !is_own {
+            shown.retain(|earlier| earlier.player != notice.player);
+            shown.push(notice);
+        }
+    }
+    shown
+}
+
+/// The player who did what ended the game, if a player did.
+fn ending_player(game: &Game, previous: &Previous, events: &[Event]) -> Option<PlayerId> {
+    if events.iter().any(|event| matches!(event.fact, Fact::TimedOut { .. })) {
+        return None;
+    }
+    events.iter().find_map(|event| match event.fact {
+        Fact::Resigned { seat } | Fact::Aborted { seat } => game.players()[seat],
+        Fact::Moved(_) => game.players()[previous.seat_to_move()],
+        Fact::Declined => game.invited(),
+        _ => None,
+    })
+}

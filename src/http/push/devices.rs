@@ -1,0 +1,338 @@
+//! The devices of the caller that get push notifications: registered, listed and removed. What is sent to them is the work of a job.
+
+use std::future::{Ready, ready};
+
+use actix_web::{FromRequest, HttpRequest, HttpResponse, delete, dev::Payload, get, post, web::Data};
+use base64::{
+    Engine, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::{
+    clock::now,
+    db::push::devices::{self, Address, Device, NewDevice, Registered},
+    domain::DeviceKind,
+    http::{
+        answer::{
+            code::Code,
+            headers::{NOT_KEPT, VARIES},
+            problem::Problem,
+        },
+        layers::limits,
+        request::{
+            extract::{self, Body, NoQuery, Query},
+            player,
+        },
+        state::{AppState, tokens::Caller},
+        view::wire::Timestamp,
+    },
+    push::{Language, Subscription, SubscriptionError},
+    webhook::Endpoint,
+};
+
+/// The further calls that a registration costs of the rate limit. It makes the server send requests to an address that the caller names.
+const REGISTRATION_CALLS: u32 = 9;
+
+/// Base64 for URLs, with or without padding: browsers leave it out, some libraries do not.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::URL_SAFE,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Register a device
+///
+/// The device shows when it is the caller's turn, when the turn's time runs out, when the caller is invited, and when a game has ended. Send it at each
+/// start of the client: a device that is registered already keeps its `id`, and its language is the new one (200). One that another
+/// player had registered becomes the caller's. A player has at most 10 devices. For the rate limit, it counts as ten calls.
+#[utoipa::path(
+    tag = "push",
+    operation_id = "create_device",
+    request_body(content = CreateDevice, examples(
+        ("a browser" = (value = json!({"kind": "web", "language": "de", "subscription": {
+            "endpoint": "https://push.example/a1b2c3",
+            "keys": {
+                "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+                "auth": "BTBZMqHH6r4Tts7J_aSIgg"
+            }
+        }}))),
+    )),
+    responses(
+        (status = 200, description = "The device, which was registered before", body = DeviceView),
+        (status = 201, description = "The device", body = DeviceView),
+        (status = 403, description = "`forbidden`: a player of an app"),
+        (status = 409, description = "`push_not_offered`; `too_many_devices`"),
+    ),
+    security(("bearer" = []))
+)]
+#[post("/me/devices")]
+pub async fn create_device(
+    state: Data<AppState>,
+    caller: Caller,
+    _: Query<NoQuery>,
+    body: Body<CreateDevice>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    let CreateDevice { kind, subscription, language } = body.0;
+    let kind = DeviceKind::from(kind);
+    if !state.push.offers(kind) {
+        let detail = format!("this server sends no push notifications to devices of the kind `{}`", kind.as_str());
+        return Err(Problem::new(Code::PushNotOffered, detail));
+    }
+    let address = address_of(&state, kind, subscription)?;
+    player::find(&state, caller).await?;
+    player::refuse_if_of_app(&state, caller.player, "the app tells its players of their games").await?;
+    limits::count_more(&request, REGISTRATION_CALLS)?;
+    let language = language.map_or(Language::default(), Language::from).as_str();
+    let new = NewDevice { id: Uuid::now_v7(), player: caller.player, address, language, created_at: now() };
+    match devices::register(&state.db, &new, caller.credentials_version).await? {
+        Registered::New(device) => Ok(HttpResponse::Created().json(DeviceView::of(&device))),
+        Registered::Known(device) => Ok(HttpResponse::Ok().json(DeviceView::of(&device))),
+        Registered::TooMany => {
+            let max = devices::DEVICES_MAX;
+            Err(Problem::new(Code::TooManyDevices, format!("a player has at most {max} devices: remove one")))
+        }
+        Registered::TooManyOfNetwork => {
+            let max = devices::NETWORK_DEVICES_MAX;
+            let detail =
+                format!("the guests of one network have at most {max} devices together: an account has its own");
+            Err(Problem::new(Code::TooManyDevices, detail))
+        }
+        Registered::NoPlayer => Err(player::gone()),
+    }
+}
+
+/// List the caller's devices
+///
+/// All of them, at most ten, newest first.
+#[utoipa::path(
+    tag = "push",
+    operation_id = "list_devices",
+    responses((status = 200, description = "All devices", body = DevicePage)),
+    security(("bearer" = []))
+)]
+#[get("/me/devices")]
+pub async fn list_devices(state: Data<AppState>, caller: Caller, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
+    player::find(&state, caller).await?;
+    let items = devices::list(&state.db, caller.player).await?.iter().map(DeviceView::of).collect();
+    let page = DevicePage { items, next_cursor: None };
+    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(page))
+}
+
+/// Remove a device
+///
+/// Nothing more is sent to it.
+#[utoipa::path(
+    tag = "push",
+    operation_id = "delete_device",
+    params(("device_id" = Uuid, Path, description = "The device's id")),
+    responses(
+        (status = 204, description = "The device is removed"),
+        (status = 404, description = "`not_found`"),
+    ),
+    security(("bearer" = []))
+)]
+#[delete("/me/devices/{device_id}")]
+pub async fn delete_device(
+    state: Data<AppState>,
+    caller: Caller,
+    path: DevicePath,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    player::find(&state, caller).await?;
+    if !devices::delete(&state.db, caller.player, path.0).await? {
+        return Err(no_device());
+    }
+    Ok(HttpResponse::NoContent().finish())
+}
+
+fn no_device() -> Problem {
+    Problem::not_found("there is no such device")
+}
+
+/// How the device is reached, if the server may send there.
+fn address_of(state: &AppState, kind: DeviceKind, subscription: Option<SubscriptionBody>) -> Result<Address, Problem> {
+    let Some(SubscriptionBody { endpoint, keys, .. }) = subscription else {
+        return Err(Problem::invalid_as("required", "/subscription", "a browser is registered with its subscription"));
+    };
+    let endpoint = Endpoint::parse(&endpoint, state.webhook_reach)
+        .map_err(|error| Problem::invalid("/subscription/endpoint", error.to_string()))?;
+    let wrong = |error: SubscriptionError| {
+        let field = match error {
+            SubscriptionError::PublicKey => "p256dh",
+            SubscriptionError::Auth => "auth",
+        };
+        Problem::invalid_as("wrong_format", format!("/subscription/keys/{field}"), error.to_string())
+    };
+    let public_key = BASE64.decode(&keys.p256dh).map_err(|_| wrong(SubscriptionError::PublicKey))?;
+    let secret = BASE64.decode(&keys.auth).map_err(|_| wrong(SubscriptionError::Auth))?;
+    Subscription::new(&public_key, &secret).map_err(wrong)?;
+    let url = endpoint.url();
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let host = format!("{}{port}", url.host_str().unwrap_or_default());
+    Ok(Address {
+        kind,
+        hash: hash(&[kind.as_str().as_bytes(), url.as_str().as_bytes(), &public_key, &secret]),
+        address: url.to_string(),
+        host,
+        keys: Some((public_key, secret)),
+    })
+}
+
+/// The hash of an address with its keys: the address alone, which others may learn, names another device.
+fn hash(parts: &[&[u8]]) -> [u8; 32] {
+    let lengths = parts.iter().fold(Sha256::new(), |hash, part| hash.chain_update((part.len() as u64).to_be_bytes()));
+    parts.iter().fold(lengths, |hash, part| hash.chain_update(part)).finalize().into()
+}
+
+/// The device that the address names. An id that is no UUID is answered with 404.
+#[derive(Clone, Copy, Debug)]
+pub struct DevicePath(Uuid);
+
+impl FromRequest for DevicePath {
+    type Error = Problem;
+    type Future = Ready<Result<Self, Problem>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let id = request.match_info().get("device_id").and_then(|id| Uuid::try_parse(id).ok());
+        ready(id.map(Self).ok_or_else(no_device))
+    }
+}
+
+/// The device to register.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateDevice {
+    #[serde(deserialize_with = "extract::word")]
+    kind: DeviceKindWord,
+    /// Of the kind `web`: what `pushManager.subscribe` gave to the browser, as `JSON.stringify` writes it.
+    #[serde(default, deserialize_with = "extract::some_object")]
+    #[schema(nullable = false)]
+    subscription: Option<SubscriptionBody>,
+    /// The language of what the device shows. Unless given, English.
+    #[serde(default, deserialize_with = "extract::some_word")]
+    #[schema(nullable = false)]
+    language: Option<LanguageWord>,
+}
+
+/// A browser's subscription.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = PushSubscription)]
+struct SubscriptionBody {
+    /// The address at the push service, under the same rules as the `url` of a webhook.
+    #[schema(max_length = 2048, example = "https://push.example/a1b2c3")]
+    endpoint: String,
+    /// It has no effect: a push service says when a subscription has ended.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    expiration_time: Option<u64>,
+    #[serde(deserialize_with = "extract::object")]
+    keys: SubscriptionKeys,
+}
+
+/// Hides the address and the keys.
+impl std::fmt::Debug for SubscriptionBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SubscriptionBody").field("expiration_time", &self.expiration_time).finish_non_exhaustive()
+    }
+}
+
+/// The keys of a subscription, in Base64 for URLs.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = PushSubscriptionKeys)]
+struct SubscriptionKeys {
+    /// The browser's public key: a point of P-256.
+    #[schema(max_length = 128)]
+    p256dh: String,
+    /// The secret that authenticates what is sent to it.
+    #[schema(max_length = 64)]
+    auth: String,
+}
+
+/// How a device is reached.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = DeviceKind)]
+enum DeviceKindWord {
+    /// A browser, by Web Push.
+    Web,
+}
+
+impl From<DeviceKindWord> for DeviceKind {
+    fn from(word: DeviceKindWord) -> Self {
+        match word {
+            DeviceKindWord::Web => Self::Web,
+        }
+    }
+}
+
+/// A language of what devices show.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = DeviceLanguage)]
+enum LanguageWord {
+    En,
+    De,
+    Fr,
+    Es,
+}
+
+impl From<LanguageWord> for Language {
+    fn from(word: LanguageWord) -> Self {
+        match word {
+            LanguageWord::En => Self::En,
+            LanguageWord::De => Self::De,
+            LanguageWord::Fr => Self::Fr,
+            LanguageWord::Es => Self::Es,
+        }
+    }
+}
+
+/// A device. Its address and its keys are not shown.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Device)]
+pub(crate) struct DeviceView {
+    id: Uuid,
+    #[schema(example = "web")]
+    kind: &'static str,
+    /// The host of the browser's push service.
+    #[schema(example = "push.example")]
+    service: String,
+    #[schema(example = "de")]
+    language: String,
+    created_at: Timestamp,
+    /// When its service last took a notification; null: it has not yet.
+    #[schema(required = true)]
+    last_success_at: Option<Timestamp>,
+    /// Since when every attempt has failed; null if the last one succeeded.
+    #[schema(required = true)]
+    failing_since: Option<Timestamp>,
+}
+
+impl DeviceView {
+    pub(crate) fn of(device: &Device) -> Self {
+        Self {
+            id: device.id,
+            kind: device.kind.as_str(),
+            service: device.host.clone(),
+            language: device.language.clone(),
+            created_at: Timestamp(device.created_at),
+            last_success_at: device.last_success_at.map(Timestamp),
+            failing_since: device.failing_since.map(Timestamp),
+        }
+    }
+}
+
+/// All devices of the caller.
+#[derive(Serialize, ToSchema)]
+struct DevicePage {
+    items: Vec<DeviceView>,
+    /// Always null: all fit on one page.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
+}

@@ -1,0 +1,182 @@
+//! The loops of the job: one for each lane takes due devices as there is room, and serves each by a task of its own.
+
+use std::{
+    future::pending,
+    panic::AssertUnwindSafe,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_util::FutureExt;
+use sqlx::PgPool;
+use tokio::{
+    join,
+    sync::Semaphore,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{attempts::serve, in_flight::InFlight, settings::Settings};
+use crate::{
+    clock::now,
+    db::{
+        DbError,
+        push::{
+            devices,
+            sending::{DueDevice, PushLane, record, take},
+        },
+    },
+    outage::Outage,
+};
+
+/// How long a device holds a place of its lane. In the failing lane it keeps its place, because slow attempts are normal there.
+const PERMIT_TIME: Duration = Duration::from_secs(2);
+
+/// How long a stopping server waits for the attempts in flight. Another process repeats those that take longer.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The lease of a device: longer than its attempts and their record take.
+const LEASE: time::Duration = time::Duration::seconds(30);
+
+/// The pause between two polls that find nothing.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The least time from one poll to the next.
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
+
+/// How many devices one poll handles whose players' games must be flagged.
+const FLAGGED_MAX: u32 = 100;
+
+/// Runs until `stopping` is cancelled.
+pub async fn run(pool: PgPool, settings: Settings, stopping: CancellationToken) {
+    let [quick, unproven, failing] = PushLane::ALL.map(|lane| serve_all(&pool, &settings, lane, &stopping));
+    let _ = join!(quick, unproven, failing, flag_all(&pool, &settings, &stopping));
+}
+
+/// One poll of each lane, and all its attempts until they are recorded; returns the number of devices.
+pub async fn round(pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
+    devices::flag_again(pool, now(), FLAGGED_MAX).await?;
+    let mut served = 0;
+    for lane in PushLane::ALL {
+        let mut worker = Worker::new(lane, settings);
+        served += worker.poll(pool, settings).await?;
+        worker.all_ended().await;
+    }
+    Ok(served)
+}
+
+async fn serve_all(pool: &PgPool, settings: &Settings, lane: PushLane, stopping: &CancellationToken) {
+    let outage = Outage::new("push notifications wait for the database", "push notifications are sent again");
+    let mut worker = Worker::new(lane, settings);
+    while !stopping.is_cancelled() {
+        let polled = guarded(worker.poll(pool, settings), &outage).await;
+        // If there was no room for all, the end of an attempt makes some.
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = worker.one_ended(), if polled.is_some_and(|taken| taken > 0) => {}
+            () = sleep(PAUSE) => {}
+        }
+        stopping.run_until_cancelled(sleep(POLL_INTERVAL)).await;
+    }
+    let _ = timeout(STOP_TIMEOUT, worker.all_ended()).await;
+}
+
+/// The devices of a lane that are served.
+struct Worker {
+    lane: PushLane,
+    tasks: JoinSet<()>,
+    permits: Arc<Semaphore>,
+    in_flight: InFlight,
+    /// How many are served at most, with those that are slow.
+    tasks_max: usize,
+}
+
+impl Worker {
+    fn new(lane: PushLane, settings: &Settings) -> Self {
+        let tasks_max = (settings.attempts_max / PushLane::ALL.len()).max(1);
+        Self {
+            lane,
+            tasks: JoinSet::new(),
+            permits: Arc::new(Semaphore::new(lane.permits().min(tasks_max))),
+            in_flight: InFlight::default(),
+            tasks_max,
+        }
+    }
+
+    /// Takes as many due devices as there is room for, and begins to serve them; returns their number.
+    async fn poll(&mut self, pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
+        while self.tasks.try_join_next().is_some() {}
+        let room = self.permits.available_permits().min(self.tasks_max.saturating_sub(self.tasks.len()));
+        let limit = u32::try_from(room).unwrap_or(u32::MAX);
+        if limit == 0 {
+            return Ok(0);
+        }
+        let (kinds, full) = (settings.pusher.push.kinds(), self.in_flight.full(self.lane));
+        let devices = take(pool, self.lane, &kinds, &full, (now(), now() + LEASE), limit).await?;
+        let taken = devices.len();
+        for device in devices {
+            let permit = self.permits.clone().try_acquire_owned().ok();
+            let counted = self.in_flight.count(&device);
+            let (pool, settings, is_patient) = (pool.clone(), settings.clone(), self.lane == PushLane::Failing);
+            self.tasks.spawn(async move {
+                let mut serving = pin!(serve_and_record(&pool, &settings, device));
+                if is_patient || timeout(PERMIT_TIME, &mut serving).await.is_err() {
+                    let kept = permit.filter(|_| is_patient);
+                    serving.await;
+                    drop(kept);
+                }
+                drop(counted);
+            });
+        }
+        Ok(taken)
+    }
+
+    /// Waits until one of them is done; for ever if there is none.
+    async fn one_ended(&mut self) {
+        if self.tasks.join_next().await.is_none() {
+            pending::<()>().await;
+        }
+    }
+
+    async fn all_ended(&mut self) {
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+/// Serves a device, and records what became of it. If that fails for as long as the lease lasts, what was sent is sent once more.
+async fn serve_and_record(pool: &PgPool, settings: &Settings, device: DueDevice) {
+    let leased = Instant::now();
+    let sent = serve(pool, settings, device).await;
+    while let Err(error) = record(pool, &sent, now()).await {
+        if leased.elapsed() + PAUSE * 2 >= LEASE.unsigned_abs() {
+            tracing::warn!(device.id = %sent.device, "what became of a push notification cannot be recorded, so it is sent again: {error}");
+            return;
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+async fn flag_all(pool: &PgPool, settings: &Settings, stopping: &CancellationToken) {
+    let outage = Outage::new("games of new devices are not flagged yet", "games of new devices are flagged");
+    while !stopping.is_cancelled() {
+        settings.pusher.sender.close_expired();
+        let flagging = guarded(devices::flag_again(pool, now(), FLAGGED_MAX), &outage);
+        stopping.run_until_cancelled(flagging).await;
+        stopping.run_until_cancelled(sleep(PAUSE)).await;
+    }
+}
+
+/// The result of a step of the job; `None` if it failed, which is logged.
+async fn guarded<T>(step: impl Future<Output = Result<T, DbError>>, outage: &Outage) -> Option<T> {
+    match AssertUnwindSafe(step).catch_unwind().await {
+        Ok(Ok(done)) => {
+            outage.works();
+            return Some(done);
+        }
+        Ok(Err(error)) => outage.failed(&error.to_string()),
+        Err(_) => tracing::error!("the job of push notifications panicked, and goes on"),
+    }
+    None
+}

@@ -1,0 +1,122 @@
+//! Push notifications of a test: a server that offers them, rounds of the jobs, and times moved into the past.
+
+use mancala_server::{
+    http::write_message,
+    jobs::{push, webhooks},
+    push::{Push, Pusher, VapidKey, WebPush, new_vapid_key},
+    webhook::{Names, Reach, Sender, system_names},
+};
+use serde_json::Value;
+use sqlx::AssertSqlSafe;
+
+use crate::support::{
+    app::{Setup, TestApp},
+    calls::Guest,
+    push_service::{Browser, PushService, Pushed},
+};
+
+pub const CONTACT: &str = "mailto:ops@play.example";
+
+/// A server that sends to browsers, and a push service.
+pub struct PushApp {
+    pub app: TestApp,
+    pub service: PushService,
+    pub push: Push,
+    sender: Sender,
+}
+
+/// What is offered to browsers, by a new key.
+pub fn web_push() -> Push {
+    let key = VapidKey::from_pem(&new_vapid_key()).expect("a new key is a key");
+    Push { web: Some(WebPush::new(key, CONTACT.to_owned())) }
+}
+
+impl PushApp {
+    pub async fn start() -> Self {
+        Self::start_with(web_push()).await
+    }
+
+    pub async fn start_with(push: Push) -> Self {
+        let app = TestApp::start_with(Setup { push: push.clone(), ..Setup::default() }).await;
+        let sender = Sender::new(Reach::Anywhere, system_names());
+        Self { app, service: PushService::start().await, push, sender }
+    }
+
+    /// The same, and another rule for addresses.
+    #[must_use]
+    pub fn reaching(self, reach: Reach, names: Names) -> Self {
+        Self { sender: Sender::new(reach, names), ..self }
+    }
+
+    pub fn public_key(&self) -> String {
+        self.push.web.as_ref().expect("it is offered").public_key()
+    }
+
+    /// A browser of a player, which is registered.
+    pub async fn browser(&self, player: &Guest, name: &str) -> Browser {
+        let browser = Browser::at(&self.service, name);
+        self.register(player, &browser.registration()).await;
+        browser
+    }
+
+    /// Registers a device; returns its id.
+    pub async fn register(&self, player: &Guest, body: &Value) -> String {
+        let answer = self.app.post("/v1/me/devices", Some(player), body).await;
+        assert!(answer.status.is_success(), "{answer:?}");
+        answer.string("/id")
+    }
+
+    /// What has happened in games becomes notices.
+    pub async fn convert(&self) {
+        let settings = webhooks::Settings {
+            sender: self.sender.clone(),
+            write: write_message,
+            devices: self.push.kinds(),
+            metrics: self.app.metrics.clone(),
+            attempts_max: 512,
+        };
+        webhooks::round(&self.app.db, &settings).await.expect("a round");
+    }
+
+    /// Converts, and sends what is due now; returns what the push service got.
+    pub async fn round(&self) -> Vec<Pushed> {
+        self.convert().await;
+        let pusher = Pusher { push: self.push.clone(), sender: self.sender.clone() };
+        let settings = push::Settings { pusher, metrics: self.app.metrics.clone(), attempts_max: 128 };
+        push::round(&self.app.db, &settings).await.expect("a round");
+        self.service.take()
+    }
+
+    /// The same after the time for which a turn waits.
+    pub async fn pushed(&self) -> Vec<Pushed> {
+        self.convert().await;
+        self.let_pass(6).await;
+        self.all().await
+    }
+
+    /// Rounds until nothing is sent any more: one takes a few devices of a player.
+    pub async fn all(&self) -> Vec<Pushed> {
+        let mut all = vec![];
+        for _ in 0..100 {
+            let pushed = self.round().await;
+            if pushed.is_empty() {
+                return all;
+            }
+            all.extend(pushed);
+        }
+        panic!("there is always something to send");
+    }
+
+    /// Moves the times of all devices and notices so many seconds into the past.
+    pub async fn let_pass(&self, seconds: u32) {
+        for (table, columns) in [
+            ("push_device", &["due_at", "leased_until", "paused_until", "failing_since", "flag_at"][..]),
+            ("push_notice", &["due_at"][..]),
+        ] {
+            let changes: Vec<_> =
+                columns.iter().map(|column| format!("{column} = {column} - interval '{seconds} s'")).collect();
+            let statement = format!("update {table} set {}", changes.join(", "));
+            sqlx::raw_sql(AssertSqlSafe(statement)).execute(&self.app.db).await.expect("time can be moved");
+        }
+    }
+}
