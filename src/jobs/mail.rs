@@ -196,13 +196,11 @@ async fn reserve(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<Opti
     }
     let mut reserved = vec![];
     for (recipient, class, limit) in &counted {
-        match outbox::reserve(pool, Counted { recipient, class }, *limit, now()).await? {
-            Some(one) => reserved.push(one),
-            None => {
-                give_back(pool, &reserved).await?;
-                return Ok(None);
-            }
-        }
+        let Some(one) = outbox::reserve(pool, Counted { recipient, class }, *limit, now()).await? else {
+            give_back(pool, &reserved).await?;
+            return Ok(None);
+        };
+        reserved.push(one);
     }
     Ok(Some(reserved))
 }

@@ -20,7 +20,7 @@ use super::{
 use crate::domain::EmailAddress;
 
 /// How long a whole attempt may take: servers look through a mail before they take it.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// The replies of a server to a client that signs in wrongly or without encryption: the fault is of the settings, not of the mail.
 const OF_SETTINGS: [u16; 5] = [502, 503, 530, 534, 535];

@@ -67,7 +67,7 @@ impl Settings {
 
     /// `smtp_url` names the server: `smtps://user:password@host:port` for TLS from the start, `smtp://…?tls=required` for STARTTLS, or plain `smtp://host`.
     pub fn new(smtp_url: &str, from: &str, links: Links) -> Result<Self, Misconfigured> {
-        let url = Url::parse(smtp_url).ok().filter(|url| url.has_host()).ok_or(Misconfigured::SmtpUrl)?;
+        let url = Url::parse(smtp_url).ok().filter(Url::has_host).ok_or(Misconfigured::SmtpUrl)?;
         let parameters: Vec<_> = url.query_pairs().collect();
         let is_encrypted = match (url.scheme(), &parameters[..]) {
             ("smtps", []) => true,
@@ -145,7 +145,9 @@ mod tests {
 
     #[test]
     fn settings_are_refused_without_telling_the_password() {
-        let of = |url, from| Settings::new(url, from, links()).map(|settings| format!("{settings:?}"));
+        fn of(url: &str, from: &str) -> Result<String, Misconfigured> {
+            Settings::new(url, from, links()).map(|settings| format!("{settings:?}"))
+        }
         let good = [
             "smtps://ana:s3cret@mail.example",
             "smtp://ana:s3cret@mail.example:587?tls=required",

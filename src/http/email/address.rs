@@ -36,7 +36,9 @@ mod tests {
 
     #[test]
     fn domains_of_other_scripts_become_ascii() {
-        let read = |text| parse(text).map(|address| address.as_str().to_owned());
+        fn read(text: &str) -> Result<String, EmailAddressError> {
+            parse(text).map(|address| address.as_str().to_owned())
+        }
         assert_eq!(read("Ana@Bücher.Example").as_deref(), Ok("Ana@xn--bcher-kva.example"));
         assert_eq!(read("ana@例え.example").as_deref(), Ok("ana@xn--r8jz45g.example"));
         for domain in

@@ -10,6 +10,7 @@ use crate::support::{
     app::{Setup, TestApp},
     calls::{Guest, send, signed},
     database::count_rows,
+    smtp::Mail,
 };
 
 const NEW: &str = "battery staple";
@@ -78,7 +79,7 @@ async fn a_mailbox_cannot_be_flooded_and_always_has_a_link_that_works() {
         let mut tokens = vec![];
         for _ in 0..5 {
             assert_eq!(ask(&app, "ana@mail.example").await.status, 202);
-            tokens.extend(smtp.deliver(&app).await.iter().map(|mail| mail.token()));
+            tokens.extend(smtp.deliver(&app).await.iter().map(Mail::token));
         }
         tokens
     };

@@ -90,7 +90,7 @@ async fn mails_and_requests_that_waited_too_long_are_dropped() {
     let ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
     ask(&app, "ana@mail.example").await;
     send_due(&app.db, &settings_for("127.0.0.1:1".parse().expect("an address"))).await.expect("an answer");
-    let later = "update mail set created_at = created_at - interval '1 hour', next_attempt_at = now()";
+    let later = "update mail set created_at = created_at - interval '61 minutes', next_attempt_at = now() - interval '1 minute'";
     sqlx::query(later).execute(&app.db).await.expect("an hour passes");
     assert!(smtp.deliver(&app).await.is_empty());
     assert_eq!(state(&app).await, None);
