@@ -196,7 +196,7 @@ impl Jobs {
     /// Runs all jobs on the present thread. The engine's searches leave it as they always do.
     async fn on_one_connection(self, pool: PgPool, stopping: CancellationToken) {
         let Self { webhooks: settings, push, writers, metrics, .. } = self;
-        let send = notify(pool.clone(), writers.webhook_events(), settings, push, stopping.clone());
+        let send = Box::pin(notify(pool.clone(), writers.webhook_events(), settings, push, stopping.clone()));
         let play = join_all(
             (0..self.computer_threads)
                 .map(|_| computers::run(pool.clone(), writers.clone(), metrics.clone(), stopping.clone())),

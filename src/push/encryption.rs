@@ -56,7 +56,7 @@ impl Subscription {
     /// Seals a message with a key and a salt of its own.
     pub fn seal(&self, message: &[u8]) -> Result<Vec<u8>, SubscriptionError> {
         let salt = rand::random();
-        let agreed = self.agree(|shared| shared.to_vec()).map_err(|()| SubscriptionError::PublicKey)?;
+        let agreed = self.agree(<[u8]>::to_vec).map_err(|()| SubscriptionError::PublicKey)?;
         let length = (message.len() + 1).next_multiple_of(PADDED_BYTES);
         Ok(self.seal_with(&agreed, salt, message, length))
     }

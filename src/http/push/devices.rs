@@ -185,7 +185,7 @@ fn address_of(state: &AppState, kind: DeviceKind, subscription: Option<Subscript
 /// The hash of an address with its keys: the address alone, which others may learn, names another device.
 fn hash(parts: &[&[u8]]) -> [u8; 32] {
     let lengths = parts.iter().fold(Sha256::new(), |hash, part| hash.chain_update((part.len() as u64).to_be_bytes()));
-    parts.iter().fold(lengths, |hash, part| hash.chain_update(part)).finalize().into()
+    parts.iter().fold(lengths, Digest::chain_update).finalize().into()
 }
 
 /// The device that the address names. An id that is no UUID is answered with 404.

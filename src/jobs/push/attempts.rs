@@ -105,16 +105,13 @@ fn is_wanted(notice: &DueNotice, now: OffsetDateTime) -> bool {
 
 /// One notification for one notice, or for several.
 fn notification(device: &DueDevice, part: &[&DueNotice]) -> Notification {
-    let subject = match part {
-        [notice] => {
-            Subject::Game { id: notice.game.0.to_string(), title: notice.variant.clone(), kind: notice.kind.as_str() }
-        }
-        _ => {
-            let games: HashSet<_> = part.iter().map(|notice| notice.game).collect();
-            let is_turn = |kind| matches!(kind, NoticeKind::YourTurn | NoticeKind::DeadlineSoon);
-            let are_turns = part.iter().all(|notice| is_turn(notice.kind));
-            Subject::Digest { games: games.len(), news: if are_turns { News::Turns } else { News::Several } }
-        }
+    let subject = if let [notice] = part {
+        Subject::Game { id: notice.game.0.to_string(), title: notice.variant.clone(), kind: notice.kind.as_str() }
+    } else {
+        let games: HashSet<_> = part.iter().map(|notice| notice.game).collect();
+        let is_turn = |kind| matches!(kind, NoticeKind::YourTurn | NoticeKind::DeadlineSoon);
+        let are_turns = part.iter().all(|notice| is_turn(notice.kind));
+        Subject::Digest { games: games.len(), news: if are_turns { News::Turns } else { News::Several } }
     };
     let deadline = part.iter().filter_map(|notice| notice.deadline).min();
     let urgency = if deadline.is_some() { Urgency::High } else { Urgency::Normal };

@@ -368,7 +368,7 @@ pub async fn record(pool: &PgPool, sent: &Sent, now: OffsetDateTime) -> Result<(
     // By a statement of its own: the next ones see what was queued while it waited.
     let locked = sqlx::query_scalar!("select id from push_device where id = $1 and lease = $2 for update", id, lease);
     let locked = locked.fetch_optional(&mut *transaction).instrument(statement("lock push_device")).await?;
-    let dropped = locked.is_some().then_some(&sent.dropped[..]).unwrap_or_default();
+    let dropped = if locked.is_some() { &sent.dropped[..] } else { &[] };
     let over = [&sent.ended[..], dropped].concat();
     sqlx::query!("delete from push_notice where device_id = $1 and version = any($2)", id, &over)
         .execute(&mut *transaction)
