@@ -154,7 +154,7 @@ async fn a_token_that_is_wrong_is_refused_and_stores_nothing() {
         ("no exp", claimed(json!({"exp": null}))),
         ("exp is text", claimed(json!({"exp": "4102444800"}))),
         ("exp is no number", raw(good_claims.replace("\"exp\":", "\"exp\":1e400,\"x\":"))),
-        ("sub is there twice", raw(good_claims.replace("{", "{\"sub\":\"8\","))),
+        ("sub is there twice", raw(good_claims.replace('{', "{\"sub\":\"8\","))),
         ("too early", claimed(json!({"nbf": now + 90}))),
         ("of the future", claimed(json!({"iat": now + 90}))),
         ("no sub", claimed(json!({"sub": null}))),
