@@ -115,9 +115,9 @@ async fn quiet_hours_are_silent_and_end_in_one_notification_for_many_games() {
 
 #[actix_web::test]
 async fn quiet_hours_follow_the_clocks_of_their_place() {
-    let push = PushApp::start().await;
     const WINTER: OffsetDateTime = datetime!(2026-11-26 22:30 UTC);
     const SUMMER: OffsetDateTime = datetime!(2026-07-26 21:00 UTC);
+    let push = PushApp::start().await;
     for (moment, from, until, zone, ends) in [
         (WINTER, 22 * 60_i16, 450_i16, "Europe/Berlin", Some(datetime!(2026-11-27 6:30 UTC))),
         (SUMMER, 22 * 60, 450, "Europe/Berlin", Some(datetime!(2026-07-27 5:30 UTC))),

@@ -27,7 +27,7 @@ use crate::support::{
 };
 
 /// How long a test waits for what must come.
-const PATIENCE: StdDuration = StdDuration::from_secs(60);
+const PATIENCE: StdDuration = StdDuration::from_mins(1);
 
 /// Ana, with a browser, is to move in a game with Bo, who has played.
 async fn her_turn(push: &PushApp) -> (Guest, Guest, Browser, String) {
