@@ -93,8 +93,6 @@ fn routes(routes: &mut Routes<'_>) {
                 .service(offers::decline_offer)
                 .service(offers::withdraw_offer)
                 .configure(notes)
-                .service(invitations::decline_invitation)
-                .service(invitations::list_invitations)
                 .configure(social)
                 .configure(sign_in)
                 .configure(email)
@@ -117,6 +115,8 @@ fn notes(routes: &mut Routes<'_>) {
 
 fn social(routes: &mut Routes<'_>) {
     routes
+        .service(invitations::decline_invitation)
+        .service(invitations::list_invitations)
         .service(blocks::create_block)
         .service(blocks::delete_block)
         .service(blocks::list_blocks)

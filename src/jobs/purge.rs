@@ -39,77 +39,35 @@ pub struct Guests {
 
 /// One round.
 pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: OffsetDateTime) -> Result<(), DbError> {
-    for _ in 0..BATCHES_MAX {
-        if refresh_tokens::purge(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if revocations::purge(pool, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if idempotency::purge(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if player_keys::purge(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if identities::purge_sessions(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if deliveries::purge(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if sending::purge(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if deliveries::purge_abandoned(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if analyses::purge(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if friends::purge(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if invitation_counts::purge(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if email::purge(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
-    for _ in 0..BATCHES_MAX {
-        if players::forget_networks(pool, now, BATCH).await? == 0 {
-            break;
-        }
-    }
+    in_batches(async || refresh_tokens::purge(pool, now, BATCH).await).await?;
+    in_batches(async || revocations::purge(pool, BATCH).await).await?;
+    in_batches(async || idempotency::purge(pool, now, BATCH).await).await?;
+    in_batches(async || player_keys::purge(pool, now, BATCH).await).await?;
+    in_batches(async || identities::purge_sessions(pool, now, BATCH).await).await?;
+    in_batches(async || deliveries::purge(pool, now, BATCH).await).await?;
+    in_batches(async || sending::purge(pool, now, BATCH).await).await?;
+    in_batches(async || deliveries::purge_abandoned(pool, now, BATCH).await).await?;
+    in_batches(async || analyses::purge(pool, now, BATCH).await).await?;
+    in_batches(async || friends::purge(pool, now, BATCH).await).await?;
+    in_batches(async || invitation_counts::purge(pool, now, BATCH).await).await?;
+    in_batches(async || email::purge(pool, now, BATCH).await).await?;
+    in_batches(async || players::forget_networks(pool, now, BATCH).await).await?;
     match settings.guest_retention {
         Some(retention) if guests.again_at.is_none_or(|again_at| now >= again_at) => {
             purge_guests(pool, now - retention, guests, now).await
         }
         _ => Ok(()),
     }
+}
+
+/// Deletes batch by batch, until there is nothing more, or until the round has had its share.
+async fn in_batches(mut purge: impl AsyncFnMut() -> Result<u64, DbError>) -> Result<(), DbError> {
+    for _ in 0..BATCHES_MAX {
+        if purge().await? == 0 {
+            break;
+        }
+    }
+    Ok(())
 }
 
 async fn purge_guests(

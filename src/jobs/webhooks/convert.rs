@@ -3,21 +3,20 @@
 use std::{collections::HashMap, panic::AssertUnwindSafe};
 
 use futures_util::FutureExt;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgPool;
 use thiserror::Error;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
-use super::pushed::Pushed;
+use super::{muted::Muted, pushed::Pushed};
 use crate::{
     db::{
         DbError,
         events::game_log::{self, LogRange, LogSlice},
         games::{self, SeatedGame},
-        players::mutes,
-        webhooks::queue::{self, Batch, Counted, MessageContent, NewDelivery, PendingEvents, Reminder, Subscriber},
+        webhooks::queue::{self, Batch, Counted, MessageContent, NewDelivery, Reminder, Subscriber},
     },
-    domain::{DeviceKind, Event, Game, GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices, unasked_from},
+    domain::{DeviceKind, GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices},
     repeats,
 };
 
@@ -143,10 +142,10 @@ async fn make_deliveries(
         until: u32::try_from(append.to_seq).unwrap_or(0),
     });
     let parts = game_log::read_all(&mut *connection, &wanted.collect::<Vec<_>>()).await?;
-    let muted = find_muted(&mut *connection, &known, &parts).await?;
+    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let muted = Muted::find(&mut *connection, known.iter().map(|(_, seated)| *seated).zip(&parts)).await?;
     let (mut deliveries, mut notices) = (vec![], vec![]);
     for ((_, seated), part) in known.iter().zip(&parts) {
-        let part = part.as_ref().map_err(Clone::clone)?;
         deliveries.extend(of_append(seated, part, (&subscribers, &muted), targets.write)?);
         notices.extend(pushed.notices(seated, part, &muted, now));
     }
@@ -162,30 +161,6 @@ async fn make_deliveries(
     Ok(())
 }
 
-/// A player who has muted another one, and that one.
-pub(super) type Muted = (PlayerId, PlayerId);
-
-/// Those of a batch that matter: who reaches a player unasked by an event of it, and is muted. It asks nothing if no event does.
-async fn find_muted<E: Clone + Into<ConvertError>>(
-    connection: &mut PgConnection,
-    known: &[(&PendingEvents, &SeatedGame)],
-    parts: &[Result<LogSlice, E>],
-) -> Result<Vec<Muted>, ConvertError> {
-    let mut unasked = vec![];
-    for ((_, seated), part) in known.iter().zip(parts) {
-        let events = part.as_ref().map_err(|error| error.clone().into())?.events.iter();
-        for from in events.filter_map(|event| unasked_from(&seated.game, event)) {
-            unasked.extend(of_game(seated).into_iter().flatten().filter(|to| *to != from).map(|to| (to, from)));
-        }
-    }
-    Ok(if unasked.is_empty() { vec![] } else { mutes::list_of_pairs(connection, &unasked).await? })
-}
-
-/// Whether a notice of an event is for its player, who is not told of what a muted one does unasked.
-pub(super) fn is_heard(game: &Game, event: &Event, notice: &Notice, muted: &[Muted]) -> bool {
-    unasked_from(game, event).is_none_or(|from| !muted.contains(&(notice.player, from)))
-}
-
 /// The people of a game.
 fn of_game(seated: &SeatedGame) -> [Option<PlayerId>; 3] {
     let game = &seated.game;
@@ -196,14 +171,14 @@ fn of_game(seated: &SeatedGame) -> [Option<PlayerId>; 3] {
 fn of_append(
     seated: &SeatedGame,
     part: &LogSlice,
-    (subscribers, muted): (&[Subscriber], &[Muted]),
+    (subscribers, muted): (&[Subscriber], &Muted),
     write: WriteMessage,
 ) -> Result<Vec<NewDelivery>, ConvertError> {
     let game = &seated.game;
     let mut deliveries = vec![];
     let mut previous = part.previous.clone();
     for event in &part.events {
-        let of_event = |notice: &Notice| notice.seq == event.seq && is_heard(game, event, notice, muted);
+        let of_event = |notice: &Notice| notice.seq == event.seq && muted.is_heard(game, event, notice);
         for notice in notices(game, &part.previous, &part.events).into_iter().filter(of_event) {
             let message = MessageContent { notice, at: event.at, happened: Some((event, &previous)), seated };
             deliveries.extend(for_subscribers(&message, None, subscribers, write)?);

@@ -1,12 +1,13 @@
 //! Webhooks: the job converts appends into deliveries, and sends these until they arrive.
 //!
-//! `worker` is the loop, `convert` makes deliveries, `pushed` what devices show, `deliver` makes the attempts under a lease, `recorder` records them, `in_flight`
+//! `worker` is the loop, `convert` makes deliveries, `pushed` what devices show, `muted` what is not told, `deliver` makes the attempts under a lease, `recorder` records them, `in_flight`
 //! counts attempts by player and host, and `schedule` decides what follows from an attempt. Any number of processes share the work. Another process takes over when a lease expires, so each
 //! message arrives at least once, with the same id each time.
 
 mod convert;
 mod deliver;
 mod in_flight;
+mod muted;
 mod pushed;
 mod recorder;
 mod schedule;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use sqlx::PgConnection;
 use time::{Duration, OffsetDateTime};
 
-use super::convert::{Muted, is_heard};
+use super::muted::Muted;
 use crate::{
     db::{
         DbError,
@@ -46,7 +46,7 @@ impl Pushed {
         &self,
         seated: &SeatedGame,
         part: &LogSlice,
-        muted: &[Muted],
+        muted: &Muted,
         now: OffsetDateTime,
     ) -> Vec<NewNotice> {
         let game = &seated.game;
@@ -61,7 +61,7 @@ impl Pushed {
         if self.is_empty() || !is_pushed(game) {
             return vec![];
         }
-        let is_of = |event: &Event, notice: &Notice| event.seq == notice.seq && is_heard(game, event, notice, muted);
+        let is_of = |event: &Event, notice: &Notice| event.seq == notice.seq && muted.is_heard(game, event, notice);
         let shown = pushes(game, &part.previous, &part.events).into_iter();
         let mut made: Vec<_> = shown
             .filter(|notice| part.events.iter().any(|event| is_of(event, notice)))

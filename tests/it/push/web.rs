@@ -13,12 +13,13 @@ use mancala_server::{
     push::Pusher,
     webhook::{Names, Ports, Reach, Sender, system_names},
 };
+use reqwest::Method;
 use serde_json::json;
 use time::Duration;
 use tokio::time::sleep;
 
 use crate::support::{
-    calls::Guest,
+    calls::{Guest, send, signed},
     clock::now,
     database::count_rows,
     job::Job,
@@ -131,6 +132,24 @@ async fn invitations_and_ends_are_shown_to_those_who_did_not_make_them() {
     assert_eq!(pushed.iter().map(|pushed| pushed.path.as_str()).collect::<Vec<_>>(), ["/bo"], "it is Bo's turn");
     assert_eq!(push.app.resign_game(&id, &bo).await.status, 200);
     assert_eq!(kinds(&of_ana, &push.pushed().await), ["game.finished"]);
+}
+
+#[actix_web::test]
+async fn what_a_muted_player_asks_is_not_shown() {
+    let push = PushApp::start().await;
+    let [ana, bo, cy] = [push.app.guest("Ana").await, push.app.guest("Bo").await, push.app.guest("Cy").await];
+    let browser = push.browser(&ana, "ana").await;
+    let mute = push.app.request(Method::PUT, &format!("/v1/me/mutes/{}", bo.id));
+    assert_eq!(send(signed(mute, Some(&ana))).await.status, 204);
+    let invited = json!({"variant": "oware", "side": "south", "opponent": {"type": "player", "player_id": ana.id}});
+    let id = push.app.created(&bo, &invited).await["id"].as_str().expect("an id").to_owned();
+    assert!(push.round().await.is_empty());
+    push.app.created(&cy, &invited).await;
+    assert_eq!(kinds(&browser, &push.round().await), ["game.invited"], "others are heard");
+    // The two play as before.
+    assert_eq!(push.app.join_game(&id, &ana).await.status, 200);
+    push.app.played(&id, &bo, 1, "A").await;
+    assert_eq!(kinds(&browser, &push.pushed().await), ["game.your_turn"]);
 }
 
 #[actix_web::test]
