@@ -93,8 +93,8 @@ async fn what_was_offered_before_is_answered_but_begins_no_game() {
     }
 }
 
-/// The operations on a game: their ids, methods, paths, and a body.
-fn operations_on_games(document: &Value) -> Vec<(String, Method, String, Value)> {
+/// The operations whose path has this part: their ids, methods, paths, and a body.
+fn operations_on(part: &str, document: &Value) -> Vec<(String, Method, String, Value)> {
     let mut found = vec![];
     for (path, item) in document["paths"].as_object().expect("paths") {
         for (method, operation) in item.as_object().expect("operations") {
@@ -105,12 +105,17 @@ fn operations_on_games(document: &Value) -> Vec<(String, Method, String, Value)>
                 "write_note" => json!({"text": "good"}),
                 _ => json!({}),
             };
-            if path.contains("{id}") {
+            if path.contains(part) {
                 let path = path.replace("{ply}", "0").replace("{type}", "draw");
                 found.push((id, method.to_uppercase().parse().expect("a method"), path, body));
             }
         }
     }
+    found
+}
+
+fn operations_on_games(document: &Value) -> Vec<(String, Method, String, Value)> {
+    let found = operations_on("{id}", document);
     assert!(found.len() > 25, "{found:?}");
     found
 }
@@ -191,4 +196,27 @@ async fn every_operation_that_needs_a_token_is_refused_without_one() {
         }
     }
     assert!(refused > 40, "{refused}");
+}
+
+#[actix_web::test]
+async fn no_operation_on_a_player_tells_of_a_block_or_a_mute() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let document = app.get("/openapi.json", None).await.body;
+    let operations = operations_on("{player_id}", &document);
+    assert!(operations.len() >= 8, "{operations:?}");
+    for (operation, method, path, body) in operations {
+        // New ones each time: what one operation has changed would count for the next.
+        let [stranger, blocked, muted] =
+            [app.guest("Stranger").await, app.guest("Blocked").await, app.guest("Muted").await];
+        block(&app, &ana, &blocked).await;
+        let mute = app.request(Method::PUT, &format!("/v1/me/mutes/{}", muted.id));
+        assert_eq!(send(signed(mute, Some(&ana))).await.status, 204);
+        let path = path.replace("{player_id}", &ana.id);
+        let mut statuses = vec![];
+        for guest in [&stranger, &blocked, &muted] {
+            statuses.push(call(&app, &method, &path, guest, &body).await);
+        }
+        assert_eq!(statuses, [statuses[0]; 3], "{operation}");
+    }
 }
