@@ -5,10 +5,11 @@ use std::{io, path::Path};
 use mancala_server::{
     config::Serve,
     http::{KeyLinks, read_key_file, write_new_key_file},
-    push::{Push, VapidKey, WebPush, new_vapid_key},
+    push::{FCM_URL, Fcm, Push, ServiceAccount, VapidKey, WebPush, new_vapid_key},
+    webhook::{Sender, system_names},
 };
 
-use super::{database::data_folder, failure::Failure};
+use super::{background::webhook_reach, database::data_folder, failure::Failure};
 
 /// The name of the embedded database's key for push services in the data folder.
 pub const EMBEDDED_VAPID_KEY: &str = "vapid-private-key.pem";
@@ -19,7 +20,22 @@ pub fn push(options: &Serve) -> Result<Push, Failure> {
         Some(contact) => Some(WebPush::new(vapid_key(options)?, contact.clone())),
         None => None,
     };
-    Ok(Push { web })
+    let fcm = options.push_fcm_file.as_deref().map(|file| fcm(options, file)).transpose()?;
+    Ok(Push { web, fcm })
+}
+
+/// Google's service, by the account of a file. What it names is reached under the rules of webhooks.
+fn fcm(options: &Serve, file: &Path) -> Result<Fcm, Failure> {
+    let wrong = |reason: &str| {
+        Failure::misuse(format!("the file of --push-fcm-file or PUSH_FCM_FILE cannot be used: {reason}"))
+    };
+    let text = read_key_file(file, KeyLinks::Followed).map_err(|error| wrong(&error.to_string()))?;
+    let account = ServiceAccount::parse(&text).map_err(wrong)?;
+    let sender = Sender::new(webhook_reach(options), system_names());
+    if !sender.may_reach(account.token_uri()) || !sender.may_reach(FCM_URL) {
+        return Err(wrong("token_uri and Google's service must be allowed addresses of webhooks: --webhook-ports"));
+    }
+    Fcm::new(account, FCM_URL).ok_or_else(|| wrong("the service has no address"))
 }
 
 fn vapid_key(options: &Serve) -> Result<VapidKey, Failure> {

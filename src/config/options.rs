@@ -165,6 +165,11 @@ pub struct Serve {
     #[arg(long, env, global = true, value_name = "FILE")]
     pub push_vapid_key_file: Option<PathBuf>,
 
+    /// The JSON file of a Google service account: with it, the server sends push notifications to apps by Firebase Cloud Messaging:
+    /// docs/operations/push.md. It holds a secret, so only the server's user may open it (`chmod 600`). All servers of a database need it, or none
+    #[arg(long, env, global = true, value_name = "FILE")]
+    pub push_fcm_file: Option<PathBuf>,
+
     /// Names that no player may take, in any spelling that reads alike, separated by commas; `--reserved-names=` for none. Those of
     /// the computer and of erased players are reserved always
     #[arg(

@@ -1,20 +1,25 @@
 //! Push notifications: what a device shows, in its language, and how a service of push notifications is asked to show it.
 //!
-//! `web` speaks to the push services of browsers (RFC 8030), `vapid` signs (RFC 8292), `encryption` seals (RFC 8291), `texts` has the words. What is sent
+//! `web` speaks to the push services of browsers (RFC 8030), `vapid` signs (RFC 8292), `encryption` seals (RFC 8291); `fcm` speaks to Google's service for apps, with the
+//! access tokens of `service_account`; `texts` has the words. What is sent
 //! goes by the checked connections of `webhook`. Knows no database and no HTTP of the API.
 
 mod encryption;
+mod fcm;
 mod notification;
 mod outcome;
 mod pusher;
+mod service_account;
 mod texts;
 mod vapid;
 mod web;
 
 pub use encryption::{Subscription, SubscriptionError};
+pub use fcm::{FCM_URL, Fcm};
 pub use notification::{Notification, Subject, Urgency};
 pub use outcome::Outcome;
 pub use pusher::{Push, Pusher, Target};
+pub use service_account::ServiceAccount;
 pub use texts::{Language, News, Texts};
 pub use vapid::{VapidKey, new_vapid_key};
 pub use web::WebPush;

@@ -1,5 +1,7 @@
 //! What a service of push notifications answered, and what follows from it.
 
+use std::time::Duration;
+
 use crate::webhook::{EndpointResponse, SendError};
 
 /// What became of a notification.
@@ -13,6 +15,8 @@ pub enum Outcome {
     Refused,
     /// It was not taken, and may be later; after the seconds that the service asks for, if it does.
     Failed { retry_after_s: Option<u32> },
+    /// The service lets this server send nothing for so long, which is not the device's fault.
+    Postponed(Duration),
 }
 
 impl Outcome {

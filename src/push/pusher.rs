@@ -4,6 +4,7 @@ use time::OffsetDateTime;
 
 use super::{
     encryption::Subscription,
+    fcm::Fcm,
     notification::Notification,
     outcome::Outcome,
     web::{self, WebPush},
@@ -14,16 +15,21 @@ use crate::{domain::DeviceKind, webhook::Sender};
 #[derive(Clone, Debug, Default)]
 pub struct Push {
     pub web: Option<WebPush>,
+    pub fcm: Option<Fcm>,
 }
 
 impl Push {
     /// The kinds of devices to which something is sent.
     pub fn kinds(&self) -> Vec<DeviceKind> {
-        self.web.iter().map(|_| DeviceKind::Web).collect()
+        let offered = |kind: &DeviceKind| self.offers(*kind);
+        DeviceKind::ALL.into_iter().filter(offered).collect()
     }
 
     pub fn offers(&self, kind: DeviceKind) -> bool {
-        self.kinds().contains(&kind)
+        match kind {
+            DeviceKind::Web => self.web.is_some(),
+            DeviceKind::Fcm => self.fcm.is_some(),
+        }
     }
 }
 
@@ -32,6 +38,8 @@ impl Push {
 pub enum Target<'a> {
     /// A browser: the URL of its push service, its public key and its secret.
     Web { address: &'a str, public_key: &'a [u8], secret: &'a [u8] },
+    /// An app, by its registration token at Google.
+    Fcm { token: &'a str },
 }
 
 /// Sends notifications.
@@ -50,6 +58,10 @@ impl Pusher {
                 let Ok(keys) = Subscription::new(public_key, secret) else { return Outcome::Gone };
                 let Some(request) = web.request(address, &keys, notification, now) else { return Outcome::Gone };
                 self.sender.post(&request).await.map_or_else(Outcome::of_failure, web::outcome_of)
+            }
+            Target::Fcm { token } => {
+                let Some(fcm) = &self.push.fcm else { return Outcome::Failed { retry_after_s: None } };
+                fcm.send(&self.sender, token, notification, now).await
             }
         }
     }

@@ -5,7 +5,7 @@ use std::{
     future::poll_fn,
     pin::{Pin, pin},
     sync::{
-        Arc, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     task::{Context, Poll},
@@ -95,6 +95,16 @@ pub struct EndpointResponse {
     pub lacks_challenge: bool,
 }
 
+/// What is needed of the body of an answer.
+#[derive(Clone, Copy)]
+pub(super) enum Wanted<'a> {
+    Nothing,
+    /// The challenge that it must repeat.
+    Challenge(&'a str),
+    /// Its text, which is put here if it is short.
+    Text(&'a OnceLock<Bytes>),
+}
+
 /// The connection ended without an answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lost {
@@ -116,7 +126,7 @@ impl Http1 {
     pub(super) async fn send(
         mut self,
         request: Request<Full<Bytes>>,
-        challenge: Option<&str>,
+        wanted: Wanted<'_>,
     ) -> Result<(EndpointResponse, Option<Self>), Lost> {
         let Self { requests, driver, meter } = &mut self;
         let mut is_over = false;
@@ -124,13 +134,13 @@ impl Http1 {
         let response = answered.map_err(|_| Lost { has_answered: meter.has_answered() })?;
         let mut answer = EndpointResponse::of(&response);
         let body = response.into_body();
-        let body = match challenge {
-            Some(_) => drive(driver, &mut is_over, collect(body)).await,
-            None if body.is_end_stream() => Some(Bytes::new()),
-            None if body.size_hint().lower() > BODY_BYTES_MAX as u64 => None,
-            None => timeout(BODY_TIMEOUT, drive(driver, &mut is_over, collect(body))).await.unwrap_or(None),
+        let body = match wanted {
+            Wanted::Challenge(_) | Wanted::Text(_) => drive(driver, &mut is_over, collect(body)).await,
+            Wanted::Nothing if body.is_end_stream() => Some(Bytes::new()),
+            Wanted::Nothing if body.size_hint().lower() > BODY_BYTES_MAX as u64 => None,
+            Wanted::Nothing => timeout(BODY_TIMEOUT, drive(driver, &mut is_over, collect(body))).await.unwrap_or(None),
         };
-        answer.check(challenge, body.as_deref());
+        answer.check(wanted, body.as_ref());
         let is_whole = body.is_some();
         // Progress that needs no further bytes: it also finds what has come behind the answer.
         let is_open = !is_over && is_whole && driver.as_mut().now_or_never().is_none() && requests.is_ready();
@@ -170,21 +180,21 @@ impl Http2 {
         Ok(Self { requests, meter, users, streams })
     }
 
-    /// Sends a request, and reads the answer's head, and after a challenge the start of its body. What follows of it is cancelled.
+    /// Sends a request, and reads the answer's head, and its body if that is wanted. What follows of it is cancelled.
     /// Also returns whether further requests may use the connection: not if the endpoint has answered before it took the request.
     pub(super) async fn send(
         mut self,
         request: Request<Full<Bytes>>,
-        challenge: Option<&str>,
+        wanted: Wanted<'_>,
     ) -> Result<(EndpointResponse, bool), Lost> {
         self.meter.renew();
         let is_taken = Arc::new(AtomicBool::new(false));
         let request = request.map(|body| Sent { body, is_taken: is_taken.clone() });
         let response = self.requests.send_request(request).await.map_err(|_| Lost { has_answered: false })?;
         let mut answer = EndpointResponse::of(&response);
-        if challenge.is_some() {
+        if !matches!(wanted, Wanted::Nothing) {
             let body = collect(response.into_body()).await;
-            answer.check(challenge, body.as_deref());
+            answer.check(wanted, body.as_ref());
         }
         Ok((answer, is_taken.load(Ordering::Relaxed)))
     }
@@ -284,10 +294,16 @@ impl EndpointResponse {
         Self { status: response.status().as_u16(), retry_after_s, lacks_challenge: false }
     }
 
-    /// Notes whether a body lacks the challenge that it must repeat.
-    fn check(&mut self, challenge: Option<&str>, body: Option<&[u8]>) {
-        let is_repeated = |challenge| body.is_some_and(|body| repeats(challenge, body));
-        self.lacks_challenge = challenge.is_some_and(|challenge| !is_repeated(challenge));
+    /// Notes whether a body lacks the challenge that it must repeat, or hands out the body.
+    fn check(&mut self, wanted: Wanted<'_>, body: Option<&Bytes>) {
+        match (wanted, body) {
+            (Wanted::Challenge(challenge), body) => {
+                self.lacks_challenge = !body.is_some_and(|body| repeats(challenge, body));
+            }
+            // After a tired one, the request is sent again.
+            (Wanted::Text(text), Some(body)) if !self.is_tired() => drop(text.set(body.clone())),
+            (Wanted::Text(_) | Wanted::Nothing, _) => {}
+        }
     }
 
     /// Whether the endpoint took the message: by the status, and for a challenge also by the body.

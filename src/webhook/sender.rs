@@ -5,7 +5,7 @@ use std::{
     net::{IpAddr, SocketAddr},
     pin::Pin,
     sync::{
-        Arc, Weak,
+        Arc, OnceLock, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -29,7 +29,7 @@ use url::{Host, Position, Url};
 use super::{
     address::is_public,
     endpoint::{Endpoint, Reach},
-    exchange::{Connection, EndpointResponse, Http1, Http2, Lost},
+    exchange::{Connection, EndpointResponse, Http1, Http2, Lost, Wanted},
     pool::{Ages, Kept, Origin, Pool},
     wire::Wire,
 };
@@ -104,14 +104,16 @@ pub struct Post {
 #[derive(Clone, Copy)]
 enum Message<'a> {
     Webhook(Attempt<'a>),
-    Post(&'a Post),
+    /// With the place for the answer's body, if it is wanted.
+    Post(&'a Post, Option<&'a OnceLock<Bytes>>),
 }
 
 impl<'a> Message<'a> {
-    const fn challenge(self) -> Option<&'a str> {
+    const fn wanted(self) -> Wanted<'a> {
         match self {
-            Message::Webhook(attempt) => attempt.challenge,
-            Message::Post(_) => None,
+            Message::Webhook(Attempt { challenge: Some(challenge), .. }) => Wanted::Challenge(challenge),
+            Message::Post(_, Some(text)) => Wanted::Text(text),
+            Message::Webhook(_) | Message::Post(_, None) => Wanted::Nothing,
         }
     }
 }
@@ -201,7 +203,14 @@ impl Sender {
 
     /// Sends a request under the same rules, and reads the head of the answer.
     pub async fn post(&self, post: &Post) -> Result<EndpointResponse, SendError> {
-        self.deliver(&post.url, Message::Post(post)).await
+        self.deliver(&post.url, Message::Post(post, None)).await
+    }
+
+    /// The same, and reads the body of the answer too. It is empty if the answer's is longer than 4 KiB.
+    pub async fn post_and_read(&self, post: &Post) -> Result<(EndpointResponse, Bytes), SendError> {
+        let text = OnceLock::new();
+        let answer = self.deliver(&post.url, Message::Post(post, Some(&text))).await?;
+        Ok((answer, text.into_inner().unwrap_or_default()))
     }
 
     /// Closes connections that were kept long enough.
@@ -309,7 +318,7 @@ impl Sender {
                 if used == Use::Again {
                     connection.begin();
                 }
-                let sent = connection.send(request(url, Version::HTTP_11, message)?, message.challenge()).await;
+                let sent = connection.send(request(url, Version::HTTP_11, message)?, message.wanted()).await;
                 sent.and_then(|(answer, again)| {
                     used.check(answer)?;
                     if let Some(connection) = again {
@@ -322,7 +331,7 @@ impl Sender {
             Connection::Http2(connection) => {
                 let identity = connection.identity();
                 let mut shared = Shared { pool: &self.pool, origin, identity, is_usable: false };
-                let sent = connection.send(request(url, Version::HTTP_2, message)?, message.challenge()).await;
+                let sent = connection.send(request(url, Version::HTTP_2, message)?, message.wanted()).await;
                 sent.and_then(|(answer, is_usable)| {
                     used.check(answer)?;
                     shared.is_usable = is_usable;
@@ -413,7 +422,7 @@ fn request(url: &Url, version: Version, message: Message<'_>) -> Result<Request<
     let request = request.header(USER_AGENT, concat!("mancala-server/", env!("CARGO_PKG_VERSION")));
     let (request, body) = match message {
         Message::Webhook(attempt) => (sign(request, attempt), Full::from(attempt.payload.to_owned())),
-        Message::Post(Post { headers, body, .. }) => {
+        Message::Post(Post { headers, body, .. }, _) => {
             let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
             (request, Full::from(body.clone()))
         }

@@ -2589,6 +2589,8 @@ export interface components {
             language?: components["schemas"]["DeviceLanguage"];
             /** @description Of the kind `web`: what `pushManager.subscribe` gave to the browser, as `JSON.stringify` writes it. */
             subscription?: components["schemas"]["PushSubscription"];
+            /** @description Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. */
+            token?: string;
         };
         /** @description The settings of a new game. */
         CreateGame: {
@@ -2723,7 +2725,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /**
-             * @description One of `web`. Clients ignore values that they do not know.
+             * @description One of `web`, `fcm`. Clients ignore values that they do not know.
              * @example web
              */
             kind: string;
@@ -2731,7 +2733,7 @@ export interface components {
             language: string;
             last_success_at: components["schemas"]["Timestamp"] | null;
             /**
-             * @description The host of the browser's push service.
+             * @description The host of the push service.
              * @example push.example
              */
             service: string;
@@ -2740,7 +2742,7 @@ export interface components {
          * @description How a device is reached.
          * @enum {string}
          */
-        DeviceKind: "web";
+        DeviceKind: "web" | "fcm";
         /**
          * @description A language of what devices show.
          * @enum {string}

@@ -7,16 +7,19 @@ use crate::{Event, Fact, Game, Notice, NoticeKind, Opponent, PlayerId, Previous,
 pub enum DeviceKind {
     /// A browser, through the push service that it names (Web Push).
     Web,
+    /// An app, through Google's service (FCM).
+    Fcm,
 }
 
 impl DeviceKind {
     /// Every kind.
-    pub const ALL: [Self; 1] = [Self::Web];
+    pub const ALL: [Self; 2] = [Self::Web, Self::Fcm];
 
     /// The word for it, in the database and on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Web => "web",
+            Self::Fcm => "fcm",
         }
     }
 

@@ -30,7 +30,7 @@ use crate::{
         state::{AppState, tokens::Caller},
         view::wire::Timestamp,
     },
-    push::{Language, Subscription, SubscriptionError},
+    push::{Fcm, Language, Subscription, SubscriptionError},
     webhook::Endpoint,
 };
 
@@ -59,6 +59,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
                 "auth": "BTBZMqHH6r4Tts7J_aSIgg"
             }
         }}))),
+        ("an app on Android" = (value = json!({"kind": "fcm", "language": "de", "token": "cXy1:APA91bEx4mpleOfAToken"}))),
     )),
     responses(
         (status = 200, description = "The device, which was registered before", body = DeviceView),
@@ -76,13 +77,13 @@ pub async fn create_device(
     body: Body<CreateDevice>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let CreateDevice { kind, subscription, language } = body.0;
+    let CreateDevice { kind, subscription, token, language } = body.0;
     let kind = DeviceKind::from(kind);
     if !state.push.offers(kind) {
         let detail = format!("this server sends no push notifications to devices of the kind `{}`", kind.as_str());
         return Err(Problem::new(Code::PushNotOffered, detail));
     }
-    let address = address_of(&state, kind, subscription)?;
+    let address = address_of(&state, kind, subscription, token)?;
     player::find(&state, caller).await?;
     player::refuse_if_of_app(&state, caller.player, "the app tells its players of their games").await?;
     limits::count_more(&request, REGISTRATION_CALLS)?;
@@ -153,8 +154,41 @@ fn no_device() -> Problem {
     Problem::not_found("there is no such device")
 }
 
-/// How the device is reached, if the server may send there.
-fn address_of(state: &AppState, kind: DeviceKind, subscription: Option<SubscriptionBody>) -> Result<Address, Problem> {
+/// How the device is reached, by what its kind needs and nothing else.
+fn address_of(
+    state: &AppState,
+    kind: DeviceKind,
+    subscription: Option<SubscriptionBody>,
+    token: Option<String>,
+) -> Result<Address, Problem> {
+    match kind {
+        DeviceKind::Web if token.is_some() => {
+            Err(Problem::invalid("/token", "a browser has a subscription, and no token"))
+        }
+        DeviceKind::Web => address_of_browser(state, subscription),
+        DeviceKind::Fcm if subscription.is_some() => {
+            Err(Problem::invalid("/subscription", "an app has a token, and no subscription"))
+        }
+        DeviceKind::Fcm => address_of_app(state, kind, token),
+    }
+}
+
+/// The address of an app: its token at the service that the operator has named.
+fn address_of_app(state: &AppState, kind: DeviceKind, token: Option<String>) -> Result<Address, Problem> {
+    let Some(token) = token else {
+        return Err(Problem::invalid_as("required", "/token", "an app is registered with its token"));
+    };
+    if !Fcm::is_token(&token) {
+        let detail = "a registration token has 16 to 1024 of the characters A-Z, a-z, 0-9, `-`, `_` and `:`";
+        return Err(Problem::invalid_as("wrong_format", "/token", detail));
+    }
+    let host = state.push.fcm.as_ref().map(|fcm| fcm.host().to_owned()).unwrap_or_default();
+    Ok(Address { kind, hash: hash(&[kind.as_str().as_bytes(), token.as_bytes()]), address: token, host, keys: None })
+}
+
+/// The address of a browser, if the server may send there.
+fn address_of_browser(state: &AppState, subscription: Option<SubscriptionBody>) -> Result<Address, Problem> {
+    let kind = DeviceKind::Web;
     let Some(SubscriptionBody { endpoint, keys, .. }) = subscription else {
         return Err(Problem::invalid_as("required", "/subscription", "a browser is registered with its subscription"));
     };
@@ -203,7 +237,7 @@ impl FromRequest for DevicePath {
 }
 
 /// The device to register.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateDevice {
     #[serde(deserialize_with = "extract::word")]
@@ -212,10 +246,21 @@ pub struct CreateDevice {
     #[serde(default, deserialize_with = "extract::some_object")]
     #[schema(nullable = false)]
     subscription: Option<SubscriptionBody>,
+    /// Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app.
+    #[serde(default, deserialize_with = "extract::some_text")]
+    #[schema(nullable = false, min_length = 16, max_length = 1024)]
+    token: Option<String>,
     /// The language of what the device shows. Unless given, English.
     #[serde(default, deserialize_with = "extract::some_word")]
     #[schema(nullable = false)]
     language: Option<LanguageWord>,
+}
+
+/// Hides the token.
+impl std::fmt::Debug for CreateDevice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CreateDevice").field("kind", &self.kind).finish_non_exhaustive()
+    }
 }
 
 /// A browser's subscription.
@@ -261,12 +306,15 @@ struct SubscriptionKeys {
 enum DeviceKindWord {
     /// A browser, by Web Push.
     Web,
+    /// An app, by Firebase Cloud Messaging.
+    Fcm,
 }
 
 impl From<DeviceKindWord> for DeviceKind {
     fn from(word: DeviceKindWord) -> Self {
         match word {
             DeviceKindWord::Web => Self::Web,
+            DeviceKindWord::Fcm => Self::Fcm,
         }
     }
 }
@@ -300,7 +348,7 @@ pub(crate) struct DeviceView {
     id: Uuid,
     #[schema(example = "web")]
     kind: &'static str,
-    /// The host of the browser's push service.
+    /// The host of the push service.
     #[schema(example = "push.example")]
     service: String,
     #[schema(example = "de")]

@@ -66,7 +66,7 @@ pub(super) async fn serve(pool: &PgPool, settings: &Settings, device: DueDevice)
         let outcome = attempt(settings, &device, &notification(&device, &part)).await;
         settings.metrics.push_sent(match outcome {
             Outcome::Taken => DeliveryOutcome::Delivered,
-            Outcome::Failed { .. } => DeliveryOutcome::Retried,
+            Outcome::Failed { .. } | Outcome::Postponed(_) => DeliveryOutcome::Retried,
             Outcome::Refused | Outcome::Gone => DeliveryOutcome::Failed,
         });
         if matches!(outcome, Outcome::Taken | Outcome::Refused) {
@@ -77,6 +77,7 @@ pub(super) async fn serve(pool: &PgPool, settings: &Settings, device: DueDevice)
             Outcome::Taken => DeviceState::Works(PushLane::Unproven),
             Outcome::Gone => DeviceState::Gone,
             Outcome::Refused => after_failure(&device, None, rand::random(), now()),
+            Outcome::Postponed(pause) => DeviceState::Untried(Some(now() + pause)),
             Outcome::Failed { retry_after_s } => after_failure(&device, retry_after_s, rand::random(), now()),
         };
         if outcome != Outcome::Taken {
@@ -124,6 +125,7 @@ async fn attempt(settings: &Settings, device: &DueDevice, notification: &Notific
         (DeviceKind::Web, Some((public_key, secret))) => Target::Web { address: &device.address, public_key, secret },
         // It was stored without keys, which is of no use.
         (DeviceKind::Web, None) => return Outcome::Gone,
+        (DeviceKind::Fcm, _) => Target::Fcm { token: &device.address },
     };
     let sending = AssertUnwindSafe(settings.pusher.send(target, notification, now())).catch_unwind();
     sending.await.unwrap_or_else(|_| {

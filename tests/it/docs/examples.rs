@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mancala_server::http::Mailing;
+use mancala_server::{http::Mailing, push::Push};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -11,6 +11,7 @@ use crate::support::{
     answer::Answer,
     app::{Setup, TestApp},
     calls::{Guest, send, signed},
+    fcm::google,
     push::web_push,
     push_service::{Browser, PushService},
 };
@@ -172,7 +173,12 @@ const REFUSED: [(&str, &str); 13] = [
 
 #[actix_web::test]
 async fn the_examples_of_all_operations_work_as_they_stand() {
-    let app = TestApp::start_with(Setup { mailing: Mailing::On, push: web_push(), ..Setup::default() }).await;
+    let app = TestApp::start_with(Setup {
+        mailing: Mailing::On,
+        push: Push { fcm: Some(google()), ..web_push() },
+        ..Setup::default()
+    })
+    .await;
     let document = app.get("/openapi.json", None).await.body;
     let (mut tried, mut refused) = (0, vec![]);
     for (path, item) in document["paths"].as_object().expect("paths") {

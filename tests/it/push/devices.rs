@@ -36,7 +36,7 @@ async fn a_server_that_is_not_set_up_offers_nothing_and_says_so() {
     let offered = push.app.get("/v1/push", None).await.body;
     assert_eq!(offered, json!({"kinds": ["web"], "web": {"public_key": push.public_key()}}));
     let bo = push.app.guest("Bo").await;
-    push.app.post(PATH, Some(&bo), &json!({"kind": "fcm"})).await.is_problem(422, "validation_failed");
+    push.app.post(PATH, Some(&bo), &json!({"kind": "fax"})).await.is_problem(422, "validation_failed");
 }
 
 #[actix_web::test]

@@ -1,3 +1,4 @@
 mod devices;
+mod fcm;
 mod settings;
 mod web;

@@ -10,6 +10,7 @@ pub mod cluster;
 pub mod database;
 pub mod detour;
 pub mod endpoint;
+pub mod fcm;
 pub mod games;
 pub mod issuer;
 pub mod job;

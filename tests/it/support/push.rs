@@ -28,7 +28,7 @@ pub struct PushApp {
 /// What is offered to browsers, by a new key.
 pub fn web_push() -> Push {
     let key = VapidKey::from_pem(&new_vapid_key()).expect("a new key is a key");
-    Push { web: Some(WebPush::new(key, CONTACT.to_owned())) }
+    Push { web: Some(WebPush::new(key, CONTACT.to_owned())), fcm: None }
 }
 
 impl PushApp {
@@ -37,9 +37,14 @@ impl PushApp {
     }
 
     pub async fn start_with(push: Push) -> Self {
+        Self::start_at(PushService::start().await, push).await
+    }
+
+    /// A server that sends to a service.
+    pub async fn start_at(service: PushService, push: Push) -> Self {
         let app = TestApp::start_with(Setup { push: push.clone(), ..Setup::default() }).await;
         let sender = Sender::new(Reach::Anywhere, system_names());
-        Self { app, service: PushService::start().await, push, sender }
+        Self { app, service, push, sender }
     }
 
     /// The same, and another rule for addresses.

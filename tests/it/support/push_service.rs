@@ -66,13 +66,24 @@ pub struct PushService {
     received: Arc<Mutex<Vec<Pushed>>>,
     connections: Arc<AtomicUsize>,
     replies: Arc<Mutex<VecDeque<String>>>,
+    always: Always,
+    usual: &'static str,
 }
+
+/// What a service answers to some requests, whatever else it will.
+pub type Always = Arc<dyn Fn(&Pushed) -> Option<String> + Send + Sync>;
 
 impl PushService {
     pub async fn start() -> Self {
+        Self::start_as(Arc::new(|_| None), "201 Created").await
+    }
+
+    /// A service of another kind: what it always answers to some requests, and by default to the others.
+    pub async fn start_as(always: Always, usual: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("an address");
-        let service = Self { address, received: Arc::default(), connections: Arc::default(), replies: Arc::default() };
+        let (received, connections, replies) = Default::default();
+        let service = Self { address, received, connections, replies, always, usual };
         let serving = service.clone();
         actix_web::rt::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
@@ -94,7 +105,7 @@ impl PushService {
         self.connections.load(Ordering::SeqCst)
     }
 
-    /// Sets the answers to the next requests: each a status, and further headers.
+    /// Sets the answers to the next requests: each a status, and further headers; after an empty line, a body.
     pub fn will(&self, replies: &[&str]) {
         self.replies.lock().expect("a lock").extend(replies.iter().map(ToString::to_string));
     }
@@ -117,14 +128,17 @@ impl PushService {
         let headers = lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| {
             (name.parse::<HeaderName>().expect("a name"), HeaderValue::from_str(value).expect("a value"))
         });
-        self.received.lock().expect("a lock").push(Pushed { path, headers: headers.collect(), body });
-        let reply = self.replies.lock().expect("a lock").pop_front().unwrap_or_else(|| "201 Created".to_owned());
+        let pushed = Pushed { path, headers: headers.collect(), body };
+        let next = || self.replies.lock().expect("a lock").pop_front();
+        let reply = (self.always)(&pushed).or_else(next).unwrap_or_else(|| self.usual.to_owned());
+        self.received.lock().expect("a lock").push(pushed);
         if reply == HANGS {
             pending::<()>().await;
         }
-        let (status, more) = reply.split_once('\n').unwrap_or((&reply, ""));
+        let (reply, body) = reply.split_once("\n\n").unwrap_or((&reply, ""));
+        let (status, more) = reply.split_once('\n').unwrap_or((reply, ""));
         let more = if more.is_empty() { String::new() } else { format!("{more}\r\n") };
-        let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n{more}\r\n");
+        let answer = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n{more}\r\n{body}", body.len());
         stream.write_all(answer.as_bytes()).await.ok()
     }
 }

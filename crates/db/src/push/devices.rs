@@ -25,7 +25,7 @@ pub const NETWORK_DEVICES_MAX: u32 = 200;
 pub struct Address {
     /// By which service.
     pub kind: DeviceKind,
-    /// The URL of a push service.
+    /// The URL of a push service, or the token by which the service knows an app.
     pub address: String,
     /// SHA-256 of all of it.
     pub hash: [u8; 32],
