@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use mancala_server::{
     config::Serve,
     http::{KeyLinks, read_key_file, write_new_key_file},
-    push::{FCM_URL, Fcm, Push, ServiceAccount, VapidKey, WebPush, new_vapid_key},
+    push::{Apns, ApnsSettings, FCM_URL, Fcm, Push, ServiceAccount, VapidKey, WebPush, new_vapid_key},
     webhook::{Sender, system_names},
 };
 
@@ -21,7 +21,25 @@ pub fn push(options: &Serve) -> Result<Push, Failure> {
         None => None,
     };
     let fcm = options.push_fcm_file.as_deref().map(|file| fcm(options, file)).transpose()?;
-    Ok(Push { web, fcm })
+    let apns = options.push_apns_file.as_deref().map(|file| apns(options, file)).transpose()?;
+    Ok(Push { web, fcm, apns })
+}
+
+/// Apple's service, by the settings and the key of a file, which may be named relative to its folder. It is reached under the rules of webhooks.
+fn apns(options: &Serve, file: &Path) -> Result<Apns, Failure> {
+    let wrong = |reason: &str| {
+        Failure::misuse(format!("the file of --push-apns-file or PUSH_APNS_FILE cannot be used: {reason}"))
+    };
+    let text = read_key_file(file, KeyLinks::Followed).map_err(|error| wrong(&error.to_string()))?;
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let read_key =
+        |name: &str| read_key_file(&folder.join(name), KeyLinks::Followed).map_err(|error| error.to_string());
+    let settings = ApnsSettings::parse(&text, read_key).map_err(|reason| wrong(&reason))?;
+    let service = settings.service();
+    if !Sender::new(webhook_reach(options), system_names()).may_reach(service) {
+        return Err(wrong("Apple's service must be an allowed address of webhooks: --webhook-ports"));
+    }
+    Apns::new(settings, service).ok_or_else(|| wrong("the service has no address"))
 }
 
 /// Google's service, by the account of a file. What it names is reached under the rules of webhooks.

@@ -170,6 +170,11 @@ pub struct Serve {
     #[arg(long, env, global = true, value_name = "FILE")]
     pub push_fcm_file: Option<PathBuf>,
 
+    /// A JSON file with the key, the team and the topic of an app at Apple: with it, the server sends push notifications to it by APNs:
+    /// docs/operations/push.md. Only the server's user may open the file and the key that it names (`chmod 600`). All servers of a database need it, or none
+    #[arg(long, env, global = true, value_name = "FILE")]
+    pub push_apns_file: Option<PathBuf>,
+
     /// Names that no player may take, in any spelling that reads alike, separated by commas; `--reserved-names=` for none. Those of
     /// the computer and of erased players are reserved always
     #[arg(

@@ -1,9 +1,10 @@
 //! Push notifications: what a device shows, in its language, and how a service of push notifications is asked to show it.
 //!
-//! `web` speaks to the push services of browsers (RFC 8030), `vapid` signs (RFC 8292), `encryption` seals (RFC 8291); `fcm` speaks to Google's service for apps, with the
-//! access tokens of `service_account`; `texts` has the words. What is sent
+//! `web` speaks to the push services of browsers (RFC 8030), `vapid` signs (RFC 8292), `encryption` seals (RFC 8291); `fcm` and `apns` speak to the services of Google and Apple for apps, with the
+//! access tokens of `service_account` and a key of Apple's; `texts` has the words. What is sent
 //! goes by the checked connections of `webhook`. Knows no database and no HTTP of the API.
 
+mod apns;
 mod encryption;
 mod fcm;
 mod notification;
@@ -14,6 +15,7 @@ mod texts;
 mod vapid;
 mod web;
 
+pub use apns::{Apns, ApnsSettings};
 pub use encryption::{Subscription, SubscriptionError};
 pub use fcm::{FCM_URL, Fcm};
 pub use notification::{Notification, Subject, Urgency};

@@ -3,6 +3,7 @@
 use time::OffsetDateTime;
 
 use super::{
+    apns::Apns,
     encryption::Subscription,
     fcm::Fcm,
     notification::Notification,
@@ -16,6 +17,7 @@ use crate::{domain::DeviceKind, webhook::Sender};
 pub struct Push {
     pub web: Option<WebPush>,
     pub fcm: Option<Fcm>,
+    pub apns: Option<Apns>,
 }
 
 impl Push {
@@ -29,6 +31,7 @@ impl Push {
         match kind {
             DeviceKind::Web => self.web.is_some(),
             DeviceKind::Fcm => self.fcm.is_some(),
+            DeviceKind::Apns => self.apns.is_some(),
         }
     }
 }
@@ -40,6 +43,8 @@ pub enum Target<'a> {
     Web { address: &'a str, public_key: &'a [u8], secret: &'a [u8] },
     /// An app, by its registration token at Google.
     Fcm { token: &'a str },
+    /// An app, by its device token at Apple.
+    Apns { token: &'a str },
 }
 
 /// Sends notifications.
@@ -62,6 +67,10 @@ impl Pusher {
             Target::Fcm { token } => {
                 let Some(fcm) = &self.push.fcm else { return Outcome::Failed { retry_after_s: None } };
                 fcm.send(&self.sender, token, notification, now).await
+            }
+            Target::Apns { token } => {
+                let Some(apns) = &self.push.apns else { return Outcome::Failed { retry_after_s: None } };
+                apns.send(&self.sender, token, notification, now).await
             }
         }
     }

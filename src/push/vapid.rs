@@ -1,4 +1,4 @@
-//! The key by which push services know this server (VAPID, RFC 8292), and its signatures.
+//! A key by which push services know this server (VAPID, RFC 8292; Apple), and its signatures.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use ring::{

@@ -2589,7 +2589,10 @@ export interface components {
             language?: components["schemas"]["DeviceLanguage"];
             /** @description Of the kind `web`: what `pushManager.subscribe` gave to the browser, as `JSON.stringify` writes it. */
             subscription?: components["schemas"]["PushSubscription"];
-            /** @description Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. */
+            /**
+             * @description Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. Of the kind `apns`: the device token of iOS in
+             *     hexadecimal.
+             */
             token?: string;
         };
         /** @description The settings of a new game. */
@@ -2725,7 +2728,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             /**
-             * @description One of `web`, `fcm`. Clients ignore values that they do not know.
+             * @description One of `web`, `fcm`, `apns`. Clients ignore values that they do not know.
              * @example web
              */
             kind: string;
@@ -2742,7 +2745,7 @@ export interface components {
          * @description How a device is reached.
          * @enum {string}
          */
-        DeviceKind: "web" | "fcm";
+        DeviceKind: "web" | "fcm" | "apns";
         /**
          * @description A language of what devices show.
          * @enum {string}

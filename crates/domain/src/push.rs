@@ -9,17 +9,20 @@ pub enum DeviceKind {
     Web,
     /// An app, through Google's service (FCM).
     Fcm,
+    /// An app, through Apple's service (APNs).
+    Apns,
 }
 
 impl DeviceKind {
     /// Every kind.
-    pub const ALL: [Self; 2] = [Self::Web, Self::Fcm];
+    pub const ALL: [Self; 3] = [Self::Web, Self::Fcm, Self::Apns];
 
     /// The word for it, in the database and on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Web => "web",
             Self::Fcm => "fcm",
+            Self::Apns => "apns",
         }
     }
 

@@ -30,7 +30,7 @@ use crate::{
         state::{AppState, tokens::Caller},
         view::wire::Timestamp,
     },
-    push::{Fcm, Language, Subscription, SubscriptionError},
+    push::{Apns, Fcm, Language, Subscription, SubscriptionError},
     webhook::Endpoint,
 };
 
@@ -166,23 +166,38 @@ fn address_of(
             Err(Problem::invalid("/token", "a browser has a subscription, and no token"))
         }
         DeviceKind::Web => address_of_browser(state, subscription),
-        DeviceKind::Fcm if subscription.is_some() => {
+        DeviceKind::Fcm | DeviceKind::Apns if subscription.is_some() => {
             Err(Problem::invalid("/subscription", "an app has a token, and no subscription"))
         }
-        DeviceKind::Fcm => address_of_app(state, kind, token),
+        DeviceKind::Fcm => {
+            let host = state.push.fcm.as_ref().map(Fcm::host);
+            let detail = "a registration token has 16 to 1024 of the characters A-Z, a-z, 0-9, `-`, `_` and `:`";
+            address_of_app(kind, host, required(token)?, Fcm::is_token, detail)
+        }
+        DeviceKind::Apns => {
+            let host = state.push.apns.as_ref().map(Apns::host);
+            let token = required(token)?.to_ascii_lowercase();
+            address_of_app(kind, host, token, Apns::is_token, "a device token has 64 to 200 hexadecimal digits")
+        }
     }
 }
 
+fn required(token: Option<String>) -> Result<String, Problem> {
+    token.ok_or_else(|| Problem::invalid_as("required", "/token", "an app is registered with its token"))
+}
+
 /// The address of an app: its token at the service that the operator has named.
-fn address_of_app(state: &AppState, kind: DeviceKind, token: Option<String>) -> Result<Address, Problem> {
-    let Some(token) = token else {
-        return Err(Problem::invalid_as("required", "/token", "an app is registered with its token"));
-    };
-    if !Fcm::is_token(&token) {
-        let detail = "a registration token has 16 to 1024 of the characters A-Z, a-z, 0-9, `-`, `_` and `:`";
+fn address_of_app(
+    kind: DeviceKind,
+    host: Option<&str>,
+    token: String,
+    is_token: fn(&str) -> bool,
+    detail: &str,
+) -> Result<Address, Problem> {
+    if !is_token(&token) {
         return Err(Problem::invalid_as("wrong_format", "/token", detail));
     }
-    let host = state.push.fcm.as_ref().map(|fcm| fcm.host().to_owned()).unwrap_or_default();
+    let host = host.unwrap_or_default().to_owned();
     Ok(Address { kind, hash: hash(&[kind.as_str().as_bytes(), token.as_bytes()]), address: token, host, keys: None })
 }
 
@@ -246,7 +261,8 @@ pub struct CreateDevice {
     #[serde(default, deserialize_with = "extract::some_object")]
     #[schema(nullable = false)]
     subscription: Option<SubscriptionBody>,
-    /// Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app.
+    /// Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. Of the kind `apns`: the device token of iOS in
+    /// hexadecimal.
     #[serde(default, deserialize_with = "extract::some_text")]
     #[schema(nullable = false, min_length = 16, max_length = 1024)]
     token: Option<String>,
@@ -308,6 +324,8 @@ enum DeviceKindWord {
     Web,
     /// An app, by Firebase Cloud Messaging.
     Fcm,
+    /// An app, by Apple's service (APNs).
+    Apns,
 }
 
 impl From<DeviceKindWord> for DeviceKind {
@@ -315,6 +333,7 @@ impl From<DeviceKindWord> for DeviceKind {
         match word {
             DeviceKindWord::Web => Self::Web,
             DeviceKindWord::Fcm => Self::Fcm,
+            DeviceKindWord::Apns => Self::Apns,
         }
     }
 }

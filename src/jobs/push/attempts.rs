@@ -126,6 +126,7 @@ async fn attempt(settings: &Settings, device: &DueDevice, notification: &Notific
         // It was stored without keys, which is of no use.
         (DeviceKind::Web, None) => return Outcome::Gone,
         (DeviceKind::Fcm, _) => Target::Fcm { token: &device.address },
+        (DeviceKind::Apns, _) => Target::Apns { token: &device.address },
     };
     let sending = AssertUnwindSafe(settings.pusher.send(target, notification, now())).catch_unwind();
     sending.await.unwrap_or_else(|_| {

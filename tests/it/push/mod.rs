@@ -1,3 +1,4 @@
+mod apns;
 mod devices;
 mod fcm;
 mod settings;

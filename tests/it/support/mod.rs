@@ -1,6 +1,7 @@
 //! What the tests share: a PostgreSQL, a server on it, its clients, and a stand-in for a webhook endpoint.
 
 pub mod answer;
+pub mod apns;
 pub mod app;
 pub mod apps;
 pub mod binary;

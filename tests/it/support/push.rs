@@ -28,7 +28,7 @@ pub struct PushApp {
 /// What is offered to browsers, by a new key.
 pub fn web_push() -> Push {
     let key = VapidKey::from_pem(&new_vapid_key()).expect("a new key is a key");
-    Push { web: Some(WebPush::new(key, CONTACT.to_owned())), fcm: None }
+    Push { web: Some(WebPush::new(key, CONTACT.to_owned())), fcm: None, apns: None }
 }
 
 impl PushApp {
@@ -51,6 +51,12 @@ impl PushApp {
     #[must_use]
     pub fn reaching(self, reach: Reach, names: Names) -> Self {
         Self { sender: Sender::new(reach, names), ..self }
+    }
+
+    /// The same, and other connections.
+    #[must_use]
+    pub fn sending_by(self, sender: Sender) -> Self {
+        Self { sender, ..self }
     }
 
     pub fn public_key(&self) -> String {

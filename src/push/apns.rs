@@ -1,0 +1,284 @@
+//! Apple's service (APNs): one request for a device that an app has registered there. Apple reads what it is sent.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration as StdDuration, Instant},
+};
+
+use hyper::{
+    body::Bytes,
+    header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use time::{Duration, OffsetDateTime};
+use url::Url;
+
+use super::{
+    notification::{Notification, Urgency},
+    outcome::Outcome,
+    vapid::VapidKey,
+};
+use crate::webhook::{EndpointResponse, Post, Sender};
+
+/// How long a provider token is used: Apple wants new ones after 20 to 60 minutes.
+const TOKEN_LIFE: Duration = Duration::minutes(40);
+
+/// After a refusal that concerns all devices, nothing is sent for so long.
+const PAUSE: StdDuration = StdDuration::from_mins(1);
+
+/// The length of the ids of teams and keys.
+const APPLE_ID_BYTES: usize = 10;
+
+/// The longest topic that is taken: a bundle id.
+const TOPIC_BYTES_MAX: usize = 255;
+
+/// The lengths of device tokens in hexadecimal. They have 64 digits; Apple says that they may become longer.
+const TOKEN_DIGITS: std::ops::RangeInclusive<usize> = 64..=200;
+
+/// What the operator's file says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ApnsFile {
+    team_id: String,
+    key_id: String,
+    /// The `.p8` file, from the folder of this one.
+    key_file: String,
+    topic: String,
+    #[serde(default)]
+    environment: Environment,
+}
+
+/// Which of Apple's services.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Environment {
+    #[default]
+    Production,
+    /// Of apps that are installed by Xcode.
+    Sandbox,
+}
+
+/// The app and the key that the operator has of Apple.
+pub struct ApnsSettings {
+    team_id: String,
+    key_id: String,
+    key: VapidKey,
+    topic: String,
+    environment: Environment,
+}
+
+impl ApnsSettings {
+    /// The settings of a file; otherwise what is wrong with it, without its secrets. `read_key` reads a file that it names.
+    pub fn parse(text: &str, read_key: impl FnOnce(&str) -> Result<String, String>) -> Result<Self, String> {
+        let file: ApnsFile = serde_json::from_str(text)
+            .map_err(|error| format!("it is no JSON as documented, at line {}", error.line()))?;
+        let is_id = |id: &str| id.len() == APPLE_ID_BYTES && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if !is_id(&file.team_id) || !is_id(&file.key_id) {
+            return Err(format!("team_id and key_id must have {APPLE_ID_BYTES} letters and digits"));
+        }
+        let is_of_topic = |byte: u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
+        if !(1..=TOPIC_BYTES_MAX).contains(&file.topic.len()) || !file.topic.bytes().all(is_of_topic) {
+            return Err("topic must be the app's bundle id".to_owned());
+        }
+        let pem = read_key(&file.key_file).map_err(|error| format!("key_file: {error}"))?;
+        let key = VapidKey::from_pem(&pem);
+        Ok(Self {
+            team_id: file.team_id,
+            key_id: file.key_id,
+            key: key.ok_or("key_file must be the .p8 file of Apple: a P-256 private key in PKCS #8 PEM")?,
+            topic: file.topic,
+            environment: file.environment,
+        })
+    }
+
+    /// Apple's service.
+    pub const fn service(&self) -> &'static str {
+        match self.environment {
+            Environment::Production => "https://api.push.apple.com",
+            Environment::Sandbox => "https://api.sandbox.push.apple.com",
+        }
+    }
+
+    fn sign(&self, now: OffsetDateTime) -> Option<HeaderValue> {
+        let claims = json!({ "iss": self.team_id, "iat": now.unix_timestamp() });
+        let token = self.key.sign(&json!({ "kid": self.key_id }), &claims);
+        let mut header = HeaderValue::try_from(format!("bearer {token}")).ok()?;
+        header.set_sensitive(true);
+        Some(header)
+    }
+}
+
+/// Sends to the devices of one app.
+#[derive(Clone)]
+pub struct Apns {
+    settings: Arc<ApnsSettings>,
+    base: Url,
+    host: String,
+    state: Arc<Mutex<State>>,
+}
+
+/// What all requests share.
+#[derive(Default)]
+struct State {
+    /// The value of `Authorization`, and when it was signed.
+    token: Option<(HeaderValue, OffsetDateTime)>,
+    paused_until: Option<Instant>,
+}
+
+/// What follows from an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reply {
+    Is(Outcome),
+    /// The key or the app is refused, whichever the device.
+    NotAllowed,
+}
+
+impl Apns {
+    /// Sends by these settings to a service, which is theirs outside tests; `None` if the URL is none.
+    pub fn new(settings: ApnsSettings, service: &str) -> Option<Self> {
+        let base = Url::parse(service).ok()?;
+        let port = base.port().map(|port| format!(":{port}")).unwrap_or_default();
+        let host = format!("{}{port}", base.host_str()?);
+        Some(Self { settings: Arc::new(settings), base, host, state: Arc::default() })
+    }
+
+    /// The host that notifications go to.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Whether a text may be a device token.
+    pub fn is_token(text: &str) -> bool {
+        TOKEN_DIGITS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
+
+    /// Makes one attempt.
+    pub(super) async fn send(
+        &self,
+        sender: &Sender,
+        token: &str,
+        notification: &Notification,
+        now: OffsetDateTime,
+    ) -> Outcome {
+        let Some(authorization) = self.authorization(now) else { return Outcome::Postponed(PAUSE) };
+        let Some(post) = self.request(authorization, token, notification, now) else { return Outcome::Gone };
+        let (answer, text) = match sender.post_and_read(&post).await {
+            Ok(answered) => answered,
+            Err(error) => return Outcome::of_failure(error),
+        };
+        let body = serde_json::from_slice::<Value>(&text).unwrap_or_default();
+        let reason = body["reason"].as_str().unwrap_or_default();
+        match reply_of(answer, reason) {
+            Reply::Is(outcome) => outcome,
+            Reply::NotAllowed => {
+                self.pause(answer.status, reason);
+                Outcome::Postponed(PAUSE)
+            }
+        }
+    }
+
+    /// The provider token, which is signed anew after a while; `None` during a pause.
+    fn authorization(&self, now: OffsetDateTime) -> Option<HeaderValue> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.paused_until.is_some_and(|until| Instant::now() < until) {
+            return None;
+        }
+        if let Some((token, signed)) = &state.token
+            && (Duration::ZERO..TOKEN_LIFE).contains(&(now - *signed))
+        {
+            return Some(token.clone());
+        }
+        let token = self.settings.sign(now)?;
+        state.token = Some((token.clone(), now));
+        Some(token)
+    }
+
+    fn pause(&self, status: u16, reason: &str) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_paused = state.paused_until.is_some_and(|until| Instant::now() < until);
+        if !is_paused {
+            let reason: String = reason.chars().filter(char::is_ascii_alphanumeric).take(64).collect();
+            tracing::warn!("APNs does not let this server in, so devices wait: it answers {status} {reason}");
+        }
+        state.paused_until = Some(Instant::now() + PAUSE);
+    }
+
+    fn request(
+        &self,
+        authorization: HeaderValue,
+        token: &str,
+        notification: &Notification,
+        now: OffsetDateTime,
+    ) -> Option<Post> {
+        let url = self.base.join(&format!("/3/device/{token}")).ok()?.to_string();
+        let (title, body) = notification.texts();
+        let tag = notification.tag();
+        let priority = match notification.urgency {
+            Urgency::Normal => "5",
+            Urgency::High => "10",
+        };
+        let expiration = now.unix_timestamp() + notification.ttl_s(now);
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, authorization);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in [
+            ("apns-topic", self.settings.topic.as_str()),
+            ("apns-push-type", "alert"),
+            // At most 64 bytes.
+            ("apns-collapse-id", &tag),
+            ("apns-expiration", &expiration.to_string()),
+            ("apns-priority", priority),
+        ] {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).ok()?);
+        }
+        let aps = json!({ "alert": { "title": title, "body": body }, "thread-id": tag });
+        let payload = json!({ "aps": aps, "data": notification.data() });
+        Some(Post { url, headers, body: Bytes::from(payload.to_string()) })
+    }
+}
+
+/// What an answer means: a device is forgotten only if the answer says so of its token.
+fn reply_of(answer: EndpointResponse, reason: &str) -> Reply {
+    Reply::Is(match (answer.status, reason) {
+        (200, _) => Outcome::Taken,
+        (410, _) | (400, "BadDeviceToken" | "DeviceTokenNotForTopic") => Outcome::Gone,
+        (403, _) | (400, "BadTopic" | "TopicDisallowed") | (429, "TooManyProviderTokenUpdates") => {
+            return Reply::NotAllowed;
+        }
+        (400 | 413, _) => Outcome::Refused,
+        _ => Outcome::later(answer),
+    })
+}
+
+/// Leaves out the key.
+impl fmt::Debug for Apns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Apns").field("topic", &self.settings.topic).field("host", &self.host).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::{super::vapid::new_vapid_key, *};
+
+    #[test]
+    fn a_provider_token_is_used_for_40_minutes_and_none_during_a_pause() {
+        let file = json!({ "team_id": "ABCDE12345", "key_id": "FGHIJ67890", "key_file": "a", "topic": "com.example" });
+        let settings = ApnsSettings::parse(&file.to_string(), |_| Ok(new_vapid_key())).expect("settings");
+        let apns = Apns::new(settings, "https://apns.example").expect("a service");
+        let noon = datetime!(2026-11-26 12:00 UTC);
+        let at = |minutes: i64| apns.authorization(noon + Duration::minutes(minutes));
+        let first = at(0).expect("a token");
+        assert_eq!(at(39), Some(first.clone()));
+        let second = at(40).expect("a token");
+        assert_ne!(second, first);
+        // A clock that is set back.
+        assert_ne!(at(0).expect("a token"), second);
+        apns.pause(403, "InvalidProviderToken");
+        assert_eq!(at(0), None);
+    }
+}
