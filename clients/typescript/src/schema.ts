@@ -206,8 +206,8 @@ export interface paths {
         /**
          * Exchange a token of an app's own sign-in
          * @description For clients of an app, without its key: the JWT of an issuer that the operator of this server trusts for the app becomes an access token of the
-         *     app's player whose `external_id` is the claim `sub` (RFC 8693). The first exchange creates the player. A form, as clients of OAuth send it, is
-         *     accepted beside JSON. Failures have the form of all others, and no member `error`.
+         *     app's player whose `external_id` is the claim `sub` (RFC 8693). The first exchange creates the player. A form
+         *     (`application/x-www-form-urlencoded`), as clients of OAuth send it, is accepted as well. Failures have the form of all others, and no member `error`.
          */
         post: operations["exchange_token"];
         delete?: never;
@@ -6605,8 +6605,6 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["ExchangeToken"];
-                /** @example grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&subject_token=eyJhbGciOiJSUzI1NiIs&subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Ajwt */
-                "application/x-www-form-urlencoded": components["schemas"]["ExchangeToken"];
             };
         };
         responses: {

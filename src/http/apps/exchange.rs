@@ -45,17 +45,13 @@ const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 /// Exchange a token of an app's own sign-in
 ///
 /// For clients of an app, without its key: the JWT of an issuer that the operator of this server trusts for the app becomes an access token of the
-/// app's player whose `external_id` is the claim `sub` (RFC 8693). The first exchange creates the player. A form, as clients of OAuth send it, is
-/// accepted beside JSON. Failures have the form of all others, and no member `error`.
+/// app's player whose `external_id` is the claim `sub` (RFC 8693). The first exchange creates the player. A form
+/// (`application/x-www-form-urlencoded`), as clients of OAuth send it, is accepted as well. Failures have the form of all others, and no member `error`.
 #[utoipa::path(
     tag = "apps",
     operation_id = "exchange_token",
-    request_body(content(
-        (ExchangeToken = "application/json", example = json!({"grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
-            "subject_token": "eyJhbGciOiJSUzI1NiIs…", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt"})),
-        (ExchangeToken = "application/x-www-form-urlencoded", example = json!("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3A\
-            token-exchange&subject_token=eyJhbGciOiJSUzI1NiIs&subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Ajwt")),
-    )),
+    request_body(content = ExchangeToken, example = json!({"grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+        "subject_token": "eyJhbGciOiJSUzI1NiIs…", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt"})),
     responses(
         (status = 200, description = "The player, and a token to play with", body = ExchangedToken),
         (status = 401, description = "`invalid_token`: the subject token is refused, and the detail says why"),
