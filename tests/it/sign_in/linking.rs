@@ -141,7 +141,7 @@ async fn a_merged_guest_brings_its_identity_along() {
     let guest = player_of(&app.sign_in_by(&issuer, "person").await);
     assert_eq!(merge(&app, &ana, &guest).await.status, 200);
     assert_eq!(player_of(&app.sign_in_by(&issuer, "person").await).id, ana.id);
-    // Of two of one issuer, the account's stays, and the other one is nobody's.
+    // Of two of one issuer, the account's stays, and the guest's goes.
     let second = player_of(&app.sign_in_by(&issuer, "another person").await);
     assert_eq!(merge(&app, &ana, &second).await.status, 200);
     assert_eq!(count_rows(&app, "player_identity").await, 1);
