@@ -1,4 +1,4 @@
-//! How a process divides the files that it may open: connections of clients, to the database, and to webhooks.
+//! How a process divides the files that it may open: connections of clients, to the database, and to services of others.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use thiserror::Error;
@@ -10,11 +10,12 @@ const CONNECTIONS_MAX: u64 = 12_288;
 /// Files that each connection of a client has open: its socket, and a duplicate that closes it.
 const FILES_EACH: u64 = 2;
 
-/// The most attempts to send webhooks at once. Each holds a connection and a TLS session: about 50 KiB.
+/// The most attempts to send webhooks and push notifications at once. Each holds a connection and a TLS session: about 50 KiB.
 const ATTEMPTS_MAX: u64 = 512;
 
-/// Files for all other uses: listeners, the log, the threads' own, the embedded PostgreSQL, and 24 requests to issuers of sign-ins.
-const OTHERS: u64 = 88;
+/// Files for all other uses: 64 for listeners, the log, the threads' own, the embedded PostgreSQL, and issuers' documents and keys;
+/// 24 for codes that issuers exchange; 4 for mails.
+const OTHERS: u64 = 92;
 
 /// The least connections that are left to moves and health.
 const LEFT_MIN: u64 = 8;
@@ -29,7 +30,7 @@ pub struct FilePlan {
     pub connections: usize,
     /// Of these, long polls and streams at most. The rest is for moves and health.
     pub waiters: usize,
-    /// Attempts to send webhooks.
+    /// Attempts to send webhooks and push notifications.
     pub attempts: usize,
 }
 
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn too_few_files_are_refused() {
-        assert_eq!(FilePlan::of(100, 39), Err(TooFewFiles { allowed: 100, least: 191 }));
-        assert!(FilePlan::of(191, 39).is_ok());
+        assert_eq!(FilePlan::of(100, 39), Err(TooFewFiles { allowed: 100, least: 195 }));
+        assert!(FilePlan::of(195, 39).is_ok());
     }
 }

@@ -1,6 +1,7 @@
 //! The erasure of players.
 //!
-//! Nothing personal of an erased player is stored. Whatever inserts a row of a player locks the player's row first, at least
+//! Nothing personal of an erased player is stored. [`erase`] deletes what stood here first; triggers on `player.kind` delete what came later
+//! (apps, operators' acts, friends, devices, identities, mutes, e-mail), so that no statement can leave it out. Whatever inserts a row of a player locks the player's row first, at least
 //! `for share`, and inserts nothing for a deleted player. The erasure locks it `for no key update`, and deletes by later
 //! statements. So either the erasure sees a row, or the row is not stored.
 
