@@ -6,6 +6,7 @@ use std::{
 };
 
 use actix_web::{http::header::EntityTag, web::Bytes};
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -439,12 +440,12 @@ impl ShownGame {
 
     /// The JSON without the effects of the last move, in two parts. An answer to a move has them beside the game.
     pub fn without_effects(&self) -> [&[u8]; 2] {
-        let text = str::from_utf8(&self.json).expect(ALWAYS_JSON);
         // A quotation mark in a name is escaped, so only keys match.
-        let begin =
-            text.find(r#""last_move":{"#).and_then(|last| Some(last + text[last..].find(EFFECTS)? + EFFECTS.len()));
-        let end = begin.and_then(|begin| Some(begin + text[begin..].find(r#"],"position":"#)?));
-        let (begin, end) = begin.zip(end).unwrap_or((text.len(), text.len()));
+        let find = |from: usize, key: &[u8]| memmem::find(&self.json[from..], key).map(|at| from + at);
+        let last_move = find(0, br#""last_move":{"#);
+        let begin = last_move.and_then(|last_move| Some(find(last_move, EFFECTS)? + EFFECTS.len()));
+        let end = begin.and_then(|begin| find(begin, br#"],"position":"#));
+        let (begin, end) = begin.zip(end).unwrap_or((self.json.len(), self.json.len()));
         [&self.json[..begin], &self.json[end..]]
     }
 
@@ -465,7 +466,7 @@ pub const ME_BYTES: usize = 96;
 const ME: &[u8] = br#","me":"#;
 
 /// How the effects of a move begin in JSON.
-const EFFECTS: &str = r#""effects":["#;
+const EFFECTS: &[u8] = br#""effects":["#;
 
 /// Room for nearly every game's JSON.
 const GAME_BYTES: usize = 2048;
