@@ -15,7 +15,7 @@ use std::{
 mod filled;
 
 use filled::{
-    Recorded, fill,
+    Recorded, Shares, fill,
     lists::{List, lists},
 };
 use mancala_server::{
@@ -68,7 +68,7 @@ async fn measure(
     let begun = Instant::now();
     // Filling takes longer than the service's statement timeout allows.
     let filler = PgPool::connect_with(options.clone()).await?;
-    fill(&filler, games, PLAYERS, &recorded(), "true").await?;
+    fill(&filler, games, PLAYERS, Shares::GROWING, &recorded(), "true").await?;
     filled::done(&filler).await?;
     sqlx::raw_sql(CLOCKS).execute(&filler).await?;
     // Sets the visibility map, which index-only scans need; in the service's databases autovacuum does.

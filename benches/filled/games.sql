@@ -1,7 +1,7 @@
 -- Games without their logs, over two years. Every game is a copy of a recorded one; `{…}` is a parameter.
 --
--- One game in 20 is the busy player's: 1,000 of them are active, as many as are allowed. One in 50 is the recluse's: these are all
--- private.
+-- One game in `{busy_every}` is the busy player's: 1,000 of them are active, as many as are allowed. One in `{recluse_every}` is the
+-- recluse's: these are all private.
 create function pg_temp.player_id(n int) returns uuid language sql immutable as
     $$ select ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid $$;
 -- The time of a step of a game, in whole milliseconds, as the service stores them.
@@ -15,23 +15,23 @@ create unlogged table game_plan as
 select *, extract(epoch from created_at)::float8 + 60 as begun_s, length_s / (plies + 1) as step_s,
     case status when 'finished' then plies when 'active' then 1 + n % greatest(plies - 1, 1) else 0 end as ply,
     status = 'open' and (busy or random() < 0.2) as invited,
-    case when n % 50 = 1 then 'private' when chance < 0.85 then 'public' when chance < 0.95 then 'unlisted'
+    case when n % {recluse_every} = 1 then 'private' when chance < 0.85 then 'public' when chance < 0.95 then 'unlisted'
         else 'private' end as visibility,
     (lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') || '7000' || '8000'
         || lpad(to_hex(n), 12, '0'))::uuid as id
 from (
     select *, case
             when busy and n % {busy_step} = 0 then case when n % ({busy_step} * 100) = 0 then 'open' else 'active' end
-            when busy then case when n % 5000 = 20 then 'aborted' else 'finished' end
+            when busy then case when n % ({busy_every} * 250) = {busy_every} then 'aborted' else 'finished' end
             when kind < 0.80 then 'finished' when kind < 0.90 then 'active' when kind < 0.95 then 'open' else 'aborted'
         end as status
     from (
         select n, date_trunc('milliseconds', '{begin}'::timestamptz + n * interval '{step} s') as created_at,
-            n / 7 % {recorded} as recorded, n % 20 = 0 as busy, random() as kind, random() as won, random() as chance,
+            n / 7 % {recorded} as recorded, n % {busy_every} = 0 as busy, random() as kind, random() as won, random() as chance,
             3600 + random() * 20 * 86400 as length_s, (random() * 1)::int::smallint as seat,
-            case when n % 20 = 0 then 0 when n % 50 = 1 then 1
+            case when n % {busy_every} = 0 then 0 when n % {recluse_every} = 1 then 1
                 else 10 + ({players} * power(random(), 1.5))::int end as one,
-            case when n % 40000 = 40 then 2 else 10 + (({players} - 1) * power(random(), 1.5))::int end as other
+            case when n % ({busy_every} * 2000) = {busy_every} * 2 then 2 else 10 + (({players} - 1) * power(random(), 1.5))::int end as other
         from generate_series(1, {games}) n
     ) drawn
 ) begun

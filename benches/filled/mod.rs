@@ -102,12 +102,25 @@ pub fn move_events(game: &Game, mv: Move) -> Vec<Event> {
     game.decide(&command, &context).expect("the move is legal").events
 }
 
+/// Of how many games one is the busy player's and one the recluse's.
+#[derive(Clone, Copy, Debug)]
+pub struct Shares {
+    pub busy_every: u32,
+    pub recluse_every: u32,
+}
+
+impl Shares {
+    /// Shares of which both have more games, the more there are.
+    pub const GROWING: Self = Self { busy_every: 20, recluse_every: 50 };
+}
+
 /// Fills the database with games of a number of players, each game a copy of a recorded one. `is_logged` says in SQL of which
 /// games the logs are made, by the columns of `game_plan`; [`done`] drops that table.
 pub async fn fill(
     pool: &PgPool,
     games: u32,
     players: u32,
+    shares: Shares,
     recorded: &[Recorded],
     is_logged: &str,
 ) -> Result<(), sqlx::Error> {
@@ -124,6 +137,8 @@ pub async fn fill(
         ("{games}", games.to_string()),
         ("{players}", players.to_string()),
         ("{busy_step}", (games / 1000).max(20).to_string()),
+        ("{busy_every}", shares.busy_every.to_string()),
+        ("{recluse_every}", shares.recluse_every.to_string()),
         ("{recorded}", recorded.len().to_string()),
         ("{is_logged}", is_logged.to_owned()),
     ];

@@ -7,7 +7,8 @@
 //!
 //! Settings, by environment: `GAMES` (10000,100000,1000000), of which a million take 9 GB of disk and ten minutes to be made;
 //! `ARCHIVED=1` for logs that are archived once their games are over: ten million then take 14 GB; `COMMANDS=no` to leave out
-//! the start, the backup and the check;
+//! the start, the backup and the check; `PLAYERS=grow` for a busy player and a recluse who have a share of all games; otherwise they
+//! have the same number of games in each database;
 //! `PARTITIONS` (whole), such as `whole,hash:16,range:16`, to measure a log in that many partitions. `PLANS=1` prints plans
 //! as well, for which PostgreSQL's module `auto_explain` has to be installed. `KEEP=1` keeps the databases for the next run,
 //! which then starts at once; their games have more moves by then.
@@ -30,7 +31,7 @@ use std::{
 
 use calls::Figures;
 use cost::Cost;
-use filled::{Recorded, fill};
+use filled::{Recorded, Shares, fill};
 use mancala_server::{
     db::migrations,
     embedded::{self, Durability, Embedded, Settings},
@@ -63,6 +64,9 @@ const RECORDED: usize = 500;
 
 /// A million games have as many players as in the bench of lists.
 const GAMES_OF_A_PLAYER: u32 = 50;
+
+/// From here on the busy player has 5,000 games and the recluse 2,000, however many there are.
+const SHARES_GROW_TO: u32 = 100_000;
 
 /// More plies than any game has.
 const PLIES_MAX: usize = 1000;
@@ -151,6 +155,15 @@ fn is_archived() -> bool {
     env::var_os("ARCHIVED").is_some()
 }
 
+/// With as many games of the busy player and of the recluse in every database of `SHARES_GROW_TO` games or more, unless `PLAYERS` says
+/// that they grow.
+fn shares(games: u32) -> Shares {
+    let Shares { busy_every, recluse_every } = Shares::GROWING;
+    let grow = env::var("PLAYERS").is_ok_and(|value| value == "grow");
+    let times = if grow { 1 } else { (games / SHARES_GROW_TO).max(1) };
+    Shares { busy_every: busy_every * times, recluse_every: recluse_every * times }
+}
+
 fn start(folder: &Path, durability: Durability) -> io::Result<Embedded> {
     Embedded::start(&Settings { folder: folder.join("postgres"), durability }).map_err(io::Error::other)
 }
@@ -171,7 +184,7 @@ async fn make(embedded: &Embedded, games: u32, partitions: &str) -> Result<(), F
         .map(|variant| Recorded::play(variant, PLIES_MAX, |legal| legal[rng.random_range(..legal.len())]))
         .collect();
     let is_logged = if is_archived() { archives::IS_LOGGED } else { "true" };
-    fill(&filler, games, games / GAMES_OF_A_PLAYER, &recorded, is_logged).await?;
+    fill(&filler, games, games / GAMES_OF_A_PLAYER, shares(games), &recorded, is_logged).await?;
     if is_archived() {
         archives::fill(&filler, &recorded).await?;
     }
