@@ -10,8 +10,8 @@ use commands::Failure;
 use mancala_server::config::{Cli, Command, Misread};
 use tikv_jemallocator::Jemalloc;
 
-/// Halves the time of the hundreds of small allocations of a request, and saves a fifth of the memory of a waiting client,
-/// compared with the system's allocator.
+/// Halves the time of the hundreds of small allocations of a request, compared with the system's allocator. It also
+/// saves a fifth of the memory of a waiting client.
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 

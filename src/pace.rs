@@ -1,7 +1,7 @@
 //! Throttles the engine while the process stores moves.
 //!
-//! A low priority is not enough: where the kernel divides a processor among groups of processes, the priority counts only
-//! within a group, and PostgreSQL runs in another one.
+//! A low priority is not enough. Where the kernel divides a processor among groups of processes, the priority counts
+//! only within a group, and PostgreSQL runs in another one.
 
 use std::{convert::Infallible, time::Duration};
 

@@ -104,8 +104,8 @@ impl Drop for Telemetry {
     }
 }
 
-/// The filter of exported spans. It is dynamic on purpose, so that it is evaluated for each record: the cached decision of a static
-/// per-layer filter is wrong after a library logs with the crate `log`, and lines are lost.
+/// The filter of exported spans. It is dynamic on purpose, so that it is evaluated for each record. A static per-layer
+/// filter caches its decision. The cached one is wrong after a library logs with the crate `log`, and lines are lost.
 fn traced<S>() -> impl Filter<S> {
     let is_ours = |metadata: &Metadata<'_>| metadata.target().starts_with(TRACED) && *metadata.level() <= Level::DEBUG;
     dynamic_filter_fn(move |metadata, _| is_ours(metadata)).with_max_level_hint(LevelFilter::DEBUG)

@@ -19,16 +19,18 @@
 //! | `fastify` | a server written by hand with fastify and pg, in turns with ours; needs node and npm | 40 s |
 //! | `slow-disk` | `games` again, 32 and 128 at once, while a flush takes a millisecond longer; needs cc | 2 min |
 //!
-//! Settings of rounds, by environment: their `SECONDS` (3), `ROUNDS` (3; medians are shown), and `SEED` of the random moves (1).
-//! Settings of the load: `CLIENTS`, the numbers of games at once (1,8,32,128), `VARIANTS` (kalah,oware,congkak), `RATE` in moves
-//! a second (4000), `STREAM_RATE` of the part `streams` (1000), `READERS` of the part `reads` (32) and in `READS` the names of its reads or
-//! how they begin, as in `READS=page,history` (all), and `GAMES`, the active ones of `memory` (100000). `PG_BIN` is the folder of PostgreSQL's programs.
+//! Settings of rounds, by environment: their `SECONDS` (3), `ROUNDS` (3; medians are shown), and `SEED` of the random
+//! moves (1). Settings of the load: `CLIENTS` are the numbers of games at once (1,8,32,128). `VARIANTS` are its games
+//! (kalah,oware,congkak). `RATE` is in moves a second (4000), and `STREAM_RATE` is that of the part `streams` (1000).
+//! `READERS` are those of the part `reads` (32). `READS` has the names of its reads or how they begin, as in
+//! `READS=page,history` (all). `GAMES` are the active ones of `memory` (100000). `PG_BIN` is the folder of PostgreSQL's
+//! programs.
 //!
 //! `STATEMENTS=on` prints which statements take the database's time in the parts `streams` and `webhooks`: PostgreSQL's module
 //! `pg_stat_statements` counts them, which itself takes some time of every statement.
 //!
-//! `RATE_LIMITS=on` plays the part `games` with rate limits, at most as long as the burst of a player: each client has an address of
-//! its own. `RATE_LIMITS=on CLIENTS=128 SECONDS=1 cargo bench --bench moves -- games`.
+//! `RATE_LIMITS=on` plays the part `games` with rate limits, at most as long as the burst of a player. Each client has
+//! an address of its own. `RATE_LIMITS=on CLIENTS=128 SECONDS=1 cargo bench --bench moves -- games`.
 //!
 //! Absolute figures depend on other load on the machine. Ratios are taken within a round, and vary less.
 

@@ -20,8 +20,8 @@ const STOP_MARGIN: Duration = Duration::from_secs(30);
 /// How many connections the system keeps until they are accepted.
 const BACKLOG: i32 = 1024;
 
-/// An address that is taken, and refuses connections until the server is ready: a client that is kept waiting would take the
-/// server for one that hangs.
+/// An address that is taken, and refuses connections until the server is ready. A client that is kept waiting would
+/// take the server for one that hangs.
 pub struct Bound(TcpListener);
 
 impl Bound {

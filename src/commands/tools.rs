@@ -33,8 +33,9 @@ pub async fn find(database: &PgConnectOptions) -> Result<Tools, Failure> {
     Tools::find(major).map_err(Failure::new)
 }
 
-/// Lets a program connect to the database of a command, or to another one of the same server: that of the host in `database`,
-/// also if the URL names several. The password is passed by the environment: other users can read arguments.
+/// Lets a program connect to the database of a command, or to another one of the same server. The server is the host in
+/// `database`, also if the URL names several. The password is passed by the environment: other users can read
+/// arguments.
 pub fn connect(command: &mut Command, options: &Database, database: &PgConnectOptions, other: Option<&str>) {
     let parameters = options.database_url.as_deref().map_or_else(Parameters::default, Parameters::of);
     let target = target(database, other.unwrap_or_else(|| databases::name(database)), &parameters.shared);
@@ -59,8 +60,8 @@ fn quoted(value: &str) -> String {
     format!("'{}'", value.replace('\\', r"\\").replace('\'', r"\'"))
 }
 
-/// Runs a program on a thread of its own: the signal that stops the command ends the wait, and the end of the process ends the
-/// program.
+/// Runs a program on a thread of its own. The signal that stops the command ends the wait, and the end of the process
+/// ends the program.
 pub async fn run(tools: Tools, mut command: Command) -> Result<(), Failure> {
     let (report, reported) = oneshot::channel();
     let run = move || {

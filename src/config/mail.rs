@@ -7,8 +7,10 @@ use clap::Args;
 /// How mail is sent. Without an SMTP server none is.
 #[derive(Args)]
 pub struct Mail {
-    /// The SMTP server that takes mail, such as `smtps://user:password@mail.example:465`, `smtp://user:password@mail.example:587?tls=required` (STARTTLS) or, without
-    /// encryption and password, `smtp://10.0.0.7:25`. Needs `PUBLIC_URL` and `MAIL_FROM`. Unless set, accounts have no e-mail addresses, and the API says so
+    /// The SMTP server that takes mail, such as `smtps://user:password@mail.example:465`,
+    /// `smtp://user:password@mail.example:587?tls=required` (STARTTLS) or, without encryption and password,
+    /// `smtp://10.0.0.7:25`. Needs `PUBLIC_URL` and `MAIL_FROM`. Unless set, accounts have no e-mail addresses, and the
+    /// API says so
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub smtp_url: Option<String>,
 

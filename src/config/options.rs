@@ -77,14 +77,14 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 7, value_name = "DAYS")]
     pub archive_after_days: u16,
 
-    /// Games against the computer that all guests of one network may have at once, beside the limit of each guest; a network is
-    /// an IPv4 address or a /48 of IPv6. Needs rate limits
+    /// Games against the computer that all guests of one network may have at once, beside the limit of each guest. A
+    /// network is an IPv4 address or a /48 of IPv6. Needs rate limits
     #[arg(long, env, global = true, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=NETWORK_GAMES_MAX), value_name = "NUMBER")]
     pub guest_network_games: u32,
 
-    /// The URL by which clients reach the service, such as `https://api.example/mancala`: the server in `/openapi.json`, and
-    /// the beginning of the addresses in the pages of games. Unless set, the document says `/`, the origin from which it was read, and pages
-    /// take the host of the request, by plain HTTP
+    /// The URL by which clients reach the service, such as `https://api.example/mancala`. It is the server in
+    /// `/openapi.json`, and the beginning of the addresses in the pages of games. Unless set, the document says `/`,
+    /// the origin from which it was read, and pages take the host of the request, by plain HTTP
     #[arg(long, env, global = true, value_parser = public_url, value_name = "URL")]
     pub public_url: Option<String>,
 
@@ -114,14 +114,14 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=WRITERS_MAX), value_name = "NUMBER")]
     pub writers: u32,
 
-    /// Connections to the database that the process opens at most. Unless set, as many as its parts have use for: 39 with the default
-    /// options. With fewer, jobs share connections and reads wait; with fewer than a move and the jobs need, 8 with the default
-    /// options, the server does not start
+    /// Connections to the database that the process opens at most. Unless set, as many as its parts have use for: 39
+    /// with the default options. With fewer, jobs share connections and reads wait. With fewer than a move and the jobs
+    /// need, 8 with the default options, the server does not start
     #[arg(long, env, global = true, value_parser = clap::value_parser!(u32).range(1..=CONNECTIONS_MAX), value_name = "NUMBER")]
     pub db_connections: Option<u32>,
 
-    /// Rate limits for each player, each address and the sign-ins to each account, which each process counts on its own; and the limits
-    /// that guests of one network share
+    /// Rate limits for each player, each address and the sign-ins to each account, which each process counts on its
+    /// own. Also the limits that guests of one network share
     #[arg(long, env, global = true, default_value = "on", value_name = "SWITCH")]
     pub rate_limits: Switch,
 
@@ -170,8 +170,9 @@ pub struct Serve {
     #[arg(long, env, global = true, value_name = "FILE")]
     pub push_fcm_file: Option<PathBuf>,
 
-    /// A JSON file with the key, the team and the topic of an app at Apple: with it, the server sends push notifications to it by APNs:
-    /// docs/operations/push.md. Only the server's user may open the file and the key that it names (`chmod 600`). All servers of a database need it, or none
+    /// A JSON file with the key, the team and the topic of an app at Apple. With it, the server sends push
+    /// notifications to the app by APNs: docs/operations/push.md. Only the server's user may open the file and the key
+    /// that it names (`chmod 600`). All servers of a database need it, or none
     #[arg(long, env, global = true, value_name = "FILE")]
     pub push_apns_file: Option<PathBuf>,
 
@@ -187,8 +188,8 @@ pub struct Serve {
     )]
     pub reserved_names: Vec<String>,
 
-    /// Threads on which the computer chooses its moves, each with the lowest priority and 16 MiB; 0 leaves the moves to other
-    /// servers of the database
+    /// Threads on which the computer chooses its moves, each with the lowest priority and 16 MiB. With 0, other servers
+    /// of the database choose the moves
     #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=ENGINE_THREADS_MAX), value_name = "COUNT")]
     pub computer_threads: u16,
 
@@ -243,9 +244,9 @@ pub struct Database {
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub database_url: Option<String>,
 
-    /// A standby of the database at `DATABASE_URL`, such as `postgres://user:password@standby/database`. It answers lists, profiles,
-    /// histories, exports and the explorer as long as it has replayed all that was acknowledged before a request; otherwise the
-    /// database answers. Unless set, the database answers everything
+    /// A standby of the database at `DATABASE_URL`, such as `postgres://user:password@standby/database`. It answers
+    /// lists, profiles, histories, exports and the explorer as long as it has replayed all that was acknowledged before
+    /// a request. Otherwise the database answers. Unless set, the database answers everything
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub read_database_url: Option<String>,
 

@@ -29,15 +29,15 @@ pub enum Command {
     /// Rebuild the opening explorer from all public games with a result, and exit. Needs a database user that owns the tables.
     /// Servers may run meanwhile, and show the former explorer until the new one is whole
     Reindex(Reindex),
-    /// Fold the logs of games that ended some days ago into a compact form, as servers do by themselves, and exit: with 3 if a log cannot
-    /// be folded. Servers may run meanwhile. It can be stopped at any time: a rerun finds what is left. Binaries before this release
-    /// cannot read the database afterwards
+    /// Fold the logs of games that ended some days ago into a compact form, as servers do by themselves, and exit. The
+    /// exit code is 3 if a log cannot be folded. Servers may run meanwhile. It can be stopped at any time: a rerun
+    /// finds what is left. Binaries before this release cannot read the database afterwards
     Archive(Archive),
     /// Put the logs of all archived games back into the form that older binaries read, and exit. Set `ARCHIVE_AFTER_DAYS=0` for all
     /// servers first
     Unarchive(Unarchive),
-    /// Write the whole database to a file while servers run, and exit: a dump of PostgreSQL, and beside it, in a file that ends in
-    /// `.key`, the signing key of the embedded database. Needs `pg_dump`
+    /// Write the whole database to a file while servers run, and exit. The file is a dump of PostgreSQL. Beside it, a
+    /// file that ends in `.key` has the signing key of the embedded database. Needs `pg_dump`
     Backup(Backup),
     /// Put a backup in the place of the database, and exit. Servers may run. The database must be empty, or be kept under another
     /// name with `--replace`
@@ -124,7 +124,8 @@ pub struct AppTrust {
 pub enum AppAction {
     /// Make an app, and print its key, which is not shown again
     Create,
-    /// Print the name of each app, its id, when it and its key were made, whether it is disabled, what was chosen for it, and below it whose tokens it trusts
+    /// Print the name of each app, its id, when it and its key were made, whether it is disabled, and what was chosen
+    /// for it. Below it, print whose tokens it trusts
     List,
     /// Give an app another key, and print it. The former key is void at once, and so are the tokens of its players
     Rotate,

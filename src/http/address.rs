@@ -7,8 +7,8 @@ pub fn network(address: IpAddr) -> IpAddr {
     first_bits(address, 64)
 }
 
-/// The site that has one share of what clients may hold: for IPv6 the first 48 bits, because a customer may have all the networks
-/// of them.
+/// The site that has one share of what clients may hold. For IPv6 it is the first 48 bits, because a customer may have
+/// all the networks of them.
 pub fn site(address: IpAddr) -> IpAddr {
     first_bits(address, 48)
 }

@@ -1,5 +1,5 @@
-//! Archives the logs of games that ended some days ago, in small batches with pauses, so that moves are not delayed; and for
-//! commands, archives all of them or puts all back.
+//! Archives the logs of games that ended some days ago, in small batches with pauses, so that moves are not delayed.
+//! For commands, it archives all of them or puts all back.
 
 use std::time::Instant;
 

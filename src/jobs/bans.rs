@@ -1,5 +1,6 @@
-//! Ends games of suspended players: aborts those that wait for an opponent, and declines invitations. What has begun is played on, unless the player is banned or
-//! the suspension says otherwise: then it aborts what has hardly begun, and resigns the rest.
+//! Ends games of suspended players: aborts those that wait for an opponent, and declines invitations. Games that have
+//! begun are played on, unless the player is banned or the suspension says otherwise. Then the job aborts what has
+//! hardly begun, and resigns the rest.
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
@@ -18,8 +19,8 @@ const SEARCHED_FOR: Duration = Duration::days(7);
 const PLAYERS_MAX: u32 = 100;
 const GAMES_MAX: u32 = 1000;
 
-/// One round. A game with a version conflict or a failure is left to the next round, and so is all that a stopped process has not ended. A ban that is
-/// lifted meanwhile leaves the games of this round ended.
+/// One round. A game with a version conflict or a failure is left to the next round. So is all that a stopped process
+/// has not ended. A ban that is lifted meanwhile leaves the games of this round ended.
 pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     for (player, ends_games) in suspensions::list_unfinished(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         let (found, actions) = if ends_games {

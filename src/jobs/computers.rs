@@ -35,13 +35,13 @@ use crate::{
 /// The lease of a turn: longer than thinking and storing take.
 const LEASE: time::Duration = time::Duration::seconds(6);
 
-/// How long a turn may wait for those before it, and be thought about: the time that the turns of a round share, and the time that
-/// the turns of one account or network share. Levels are bounded by their number of positions, which take less time for one turn
-/// unless the machine is overloaded.
+/// How long a turn may wait for those before it, and be thought about. The turns of a round share this time, and so do
+/// the turns of one account or network. Levels are bounded by their number of positions, which take less time for one
+/// turn unless the machine is overloaded.
 const WAIT_MAX: Duration = Duration::from_millis(1500);
 
-/// What is left of [`WAIT_MAX`] for a turn at its end, or for one that has waited longer, for example for a server that was down. So
-/// a round may take a little longer.
+/// What is left of [`WAIT_MAX`] for a turn at its end, or for one that has waited longer. A turn may wait longer for a
+/// server that was down, for example. So a round may take a little longer.
 const OVERDUE: Duration = Duration::from_millis(100);
 
 /// The shortest time of a search: some thousand positions.
@@ -158,8 +158,8 @@ async fn play(
     (append(writers, game, level.player(), chosen).await, engine)
 }
 
-/// How long a turn may be thought about, so that no turn of its round waits much longer than [`WAIT_MAX`], and none of
-/// the same place.
+/// How long a turn may be thought about. With this time, no turn of its round waits much longer than [`WAIT_MAX`], and
+/// none of the same place.
 fn thinking_time(waits: &Waits) -> Duration {
     let share = |waited: &[Duration]| {
         let left = |waited: &Duration| WAIT_MAX.saturating_sub(*waited).max(OVERDUE);

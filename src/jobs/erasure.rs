@@ -1,5 +1,6 @@
-//! Finishes erasures: erases the guests that were merged with an erased account, ends games that were left unfinished because the server stopped or a game changed meanwhile, deletes
-//! imports of which there were many, and webhooks and notes that an older release created at the same moment.
+//! Finishes erasures. It erases the guests that were merged with an erased account. It ends games that were left
+//! unfinished because the server stopped or a game changed meanwhile. It deletes imports of which there were many, and
+//! webhooks and notes that an older release created at the same moment.
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};

@@ -26,8 +26,8 @@ use crate::{
 /// How many games a server indexes in one transaction: about ten milliseconds of work.
 const BATCH: u32 = 50;
 
-/// How many games a command indexes in one transaction: a larger batch merges more repeated positions, and touches more rows of
-/// each page of the indexes. It takes some 50 MB.
+/// How many games a command indexes in one transaction. A larger batch merges more repeated positions, and touches more
+/// rows of each page of the indexes. It takes some 50 MB.
 const LARGE_BATCH: u32 = 8000;
 
 /// The pause between two polls for finished games.

@@ -113,8 +113,8 @@ impl Pace {
         Self { games_a_second, free_at: Instant::now() }
     }
 
-    /// How many games to take at once, of at most `most`: those of a fifth of a second, so that the work does not come in
-    /// bursts.
+    /// How many games to take at once, of at most `most`. They are those of a fifth of a second, so that the work does
+    /// not come in bursts.
     pub fn batch(&self, most: u32) -> u32 {
         self.games_a_second.map_or(most, |pace| (pace.get() / 5).clamp(1, most.max(1)))
     }

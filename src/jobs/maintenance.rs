@@ -1,5 +1,5 @@
-//! The rounds of maintenance: claims names that an older release stored, ends games of erased and banned players and abandoned games,
-//! deletes what has expired, and archives the logs of games that ended long ago.
+//! The rounds of maintenance. They claim names that an older release stored, end games of erased and banned players and
+//! abandoned games, and delete what has expired. They archive the logs of games that ended long ago.
 
 use std::{sync::Arc, time::Duration};
 

@@ -8,8 +8,8 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::hub::Hub;
 use crate::db::connection::notifications;
 
-/// The least time from one notification to the next. The first change after a pause is sent at once; the changes of the next interval are
-/// sent together, so that the database's load does not grow with their number.
+/// The least time from one notification to the next. The first change after a pause is sent at once. The changes of the
+/// next interval are sent together, so that the database's load does not grow with their number.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The pause after a lost notification. The next one says that something has changed.

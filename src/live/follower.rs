@@ -28,8 +28,9 @@ const BATCH_MAX: usize = 1000;
 /// The timeout of an answer: longer than those of the pool and of PostgreSQL, so that it ends only connections that are dead.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Notifies the hub of changes by other processes until the hub is gone: at each notification, and after polling the versions of
-/// the games with waiters. Without a database to listen to, it only polls. While the database is unreachable, no waiter is woken.
+/// Notifies the hub of changes by other processes until the hub is gone. It does so at each notification, and after
+/// polling the versions of the games with waiters. Without a database to listen to, it only polls. While the database
+/// is unreachable, no waiter is woken.
 pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: Option<Database>) {
     let mut failing = false;
     let (mut listener, mut has_missed) = (None, true);

@@ -1,9 +1,10 @@
 //! Live updates: wakes the requests that wait for a game, or for any game of a player, after the commit of a change.
 //!
-//! The `Hub` is notified of every change that this process stores. `announce` sends these changes to the other processes with
-//! NOTIFY. `follow` receives theirs, and polls the database for changes without a notification. A change carries only versions;
-//! a woken request reads the game again. A waiter for any game of a player learns which games changed, as far as that is known. `follow_revocations` reads which credentials were revoked: their streams end, and their
-//! tokens are refused. This module knows the database's functions and the domain. It holds no SQL and knows
+//! The `Hub` is notified of every change that this process stores. `announce` sends these changes to the other
+//! processes with NOTIFY. `follow` receives theirs, and polls the database for changes without a notification. A change
+//! carries only versions; a woken request reads the game again. A waiter for any game of a player learns which games
+//! changed, as far as that is known. `follow_revocations` reads which credentials were revoked: their streams end, and
+//! their tokens are refused. This module knows the database's functions and the domain. It holds no SQL and knows
 //! nothing of HTTP.
 
 mod announcer;

@@ -1,4 +1,5 @@
-//! Reads the revocations, suspensions and refused names that other processes store, and looks at the database: at its clock, and whether it was set back.
+//! Reads the revocations, suspensions and refused names that other processes store, and looks at the database: at its
+//! clock, and whether it was set back.
 
 use std::{
     error::Error,
@@ -40,8 +41,9 @@ const NAMES_PAUSE: Duration = Duration::from_secs(5);
 /// The timeout of such a look: together with a pause it is shorter than the time for which what was read of revocations counts.
 const NAMES_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Reads the revocations of all processes until the hub is gone. The first read, and the one after a failure, read all that are
-/// stored, and the suspensions in force; the others read those since the last one. `on_sight` gets what each look at the database shows, `on_names` each list of refused names that is new.
+/// Reads the revocations of all processes until the hub is gone. The first read, and the one after a failure, read all
+/// that are stored, and the suspensions in force. The others read those since the last one. `on_sight` gets what each
+/// look at the database shows, `on_names` each list of refused names that is new.
 pub async fn follow_revocations(
     hub: Weak<Hub>,
     database: Database,

@@ -26,8 +26,9 @@ const REMEMBERED: Duration = Duration::from_mins(20);
 /// The revoked credentials that a process knows.
 #[derive(Debug)]
 pub struct Revocations {
-    /// One entry for each player of the last 20 minutes, and for each that is suspended. An entry costs its player a password's hash or a new
-    /// account, both of which are limited, or an operator an act; or the operator has locked out an app, and all its players have one.
+    /// One entry for each player of the last 20 minutes, and for each that is suspended. An entry costs its player a
+    /// password's hash or a new account, both of which are limited, or an operator an act. If the operator has locked
+    /// out an app, all its players have an entry.
     entries: RwLock<HashMap<PlayerId, Entry>>,
     /// When the last successful read began.
     read_at: watch::Sender<Option<Instant>>,

@@ -65,7 +65,8 @@ impl Settings {
         self.is_encrypted
     }
 
-    /// `smtp_url` names the server: `smtps://user:password@host:port` for TLS from the start, `smtp://…?tls=required` for STARTTLS, or plain `smtp://host`.
+    /// `smtp_url` names the server: `smtps://user:password@host:port` for TLS from the start, `smtp://…?tls=required`
+    /// for STARTTLS, or plain `smtp://host`.
     pub fn new(smtp_url: &str, from: &str, links: Links) -> Result<Self, Misconfigured> {
         let url = Url::parse(smtp_url).ok().filter(Url::has_host).ok_or(Misconfigured::SmtpUrl)?;
         let parameters: Vec<_> = url.query_pairs().collect();

@@ -3,8 +3,9 @@
 //! Functions are verbs on rows: they take a pool and domain values, and return domain values; absence is `Option`. This
 //! crate knows the domain; it knows nothing of HTTP.
 //!
-//! Modules use each other in this order: `connection`, `kinds`, `migrations` and `readiness`, `players`, `apps`, `email`, `idempotency`, `operators`, `games`, then `merging`, `study`,
-//! `lists`, `events`, `records`, `webhooks` and `push`.
+//! Modules use each other in this order: `connection`, `kinds`, `migrations` and `readiness`, `players`, `apps`,
+//! `email`, `idempotency`, `operators`, `games`, then `merging`, `study`, `lists`, `events`, `records`, `webhooks` and
+//! `push`.
 //!
 //! A game of a database that has all migrations:
 //!

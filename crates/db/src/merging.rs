@@ -87,7 +87,8 @@ pub async fn list(pool: &PgPool, player: PlayerId) -> Result<Vec<PlayerId>, DbEr
     Ok(ids.into_iter().map(PlayerId).collect())
 }
 
-/// Merges a guest with an account. `reseat` says which events give a game's seat to the account. A repetition takes along what the guest still began at the moment of the first merge.
+/// Merges a guest with an account. `reseat` says which events give a game's seat to the account. A repetition takes
+/// along what the guest still began at the moment of the first merge.
 pub async fn merge(
     pool: &PgPool,
     guest: NamedGuest,
@@ -137,7 +138,8 @@ pub async fn merge(
         None => Some(close(&mut transaction, guest, account.player.id, now).await?),
     };
     hand_over_computer_games(&mut transaction, account.player.id, &reseated).await?;
-    // Last, because the job that makes notices waits for the locks. The guest's sign-ins are void by then; a trigger that deletes devices runs at the end.
+    // Last, because the job that makes notices waits for the locks. The guest's sign-ins are void by then; a trigger
+    // that deletes devices runs at the end.
     devices::hand_over(&mut transaction, guest, account.player.id, now).await?;
     push::settings::hand_over(&mut transaction, guest, account.player.id).await?;
     transaction.commit().await?;
@@ -204,8 +206,8 @@ async fn games_of(connection: &mut PgConnection, player: PlayerId) -> Result<Vec
     Ok(ids.into_iter().map(GameId).collect())
 }
 
-/// Locks the players with whom a guest has a block, a mute, a friendship or a report, in the order of their ids. So an erasure of one of them has happened by
-/// now, or finds the account's rows.
+/// Locks the players with whom a guest has a block, a mute, a friendship or a report, in the order of their ids. So an
+/// erasure of one of them has happened by now, or finds the account's rows.
 async fn lock_others(connection: &mut PgConnection, guest: PlayerId) -> Result<(), DbError> {
     sqlx::query_scalar!(
         r#"

@@ -141,8 +141,8 @@ pub async fn run_within(database: &Database, wait: Duration) -> Result<(), Migra
     }
 }
 
-/// Applies the missing migrations in one transaction, on a connection that a pooler lends for single transactions: so the
-/// settings and the lock hold for all of them.
+/// Applies the missing migrations in one transaction, on a connection that a pooler lends for single transactions. So
+/// the settings and the lock hold for all of them.
 async fn migrate_in_one_transaction(connection: &mut PgConnection) -> Result<(), MigrateError> {
     let mut transaction = connection.begin().await?;
     // The last one, because a large migration makes the server wait between its statements.

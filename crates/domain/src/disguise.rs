@@ -16,7 +16,8 @@ pub(crate) struct Word {
     pub(crate) is_joined: bool,
 }
 
-/// Digits and signs that stand for letters in names, and `l`, for which other letters and digits are taken. Not the other way round: an `i` is no `l`.
+/// Digits and signs that stand for letters in names, and `l`, for which other letters and digits are taken. Not the
+/// other way round: an `i` is no `l`.
 const STANDS_FOR: [(char, &str); 19] = [
     ('l', "i"),
     ('1', "il"),
@@ -117,8 +118,8 @@ fn forms(text: &str) -> Vec<String> {
     likeness::forms(text).into_iter().map(plain).collect()
 }
 
-/// The words of a form, as they may be meant: digits and signs are read as letters or as ends of words, and pieces of one letter, also several times,
-/// that stand beside each other are one word.
+/// The words of a form, as they may be meant. Digits and signs are read as letters or as ends of words. Neighbouring
+/// pieces of one letter, also several times, are one word.
 fn add_words(form: &str, all: &mut HashSet<Word>) {
     let mut add = |chars: Vec<char>, is_joined: bool| {
         if !chars.is_empty() {

@@ -16,8 +16,8 @@ const LABEL_BYTES_MAX: usize = 63;
 /// What may stand before the `@` beside letters, digits and single dots (RFC 5322, `atext`).
 const LOCAL_MARKS: &[u8] = b"!#$%&'*+-/=?^_`{|}~";
 
-/// An address to which mail can be sent: ASCII, without quotes, and a name of the DNS behind the `@`, in small letters. So it fits into a header and a command
-/// of SMTP as it is.
+/// An address to which mail can be sent: ASCII, without quotes, and a name of the DNS behind the `@`, in small letters.
+/// So it fits into a header and a command of SMTP as it is.
 ///
 /// `Debug` leaves it out, so that it stands in no log.
 #[derive(Clone, PartialEq, Eq)]

@@ -90,8 +90,9 @@ pub struct Exploration {
 }
 
 impl Exploration {
-    /// Whether the explorer counts a game: it is public, was not played alone (against oneself, or as practice), and has a
-    /// result and at least [`EXPLORED_PLIES_MIN`] plies. Imported games count apart from the others.
+    /// Whether the explorer counts a game. The game is public and was not played alone (against oneself, or as
+    /// practice). It has a result and at least [`EXPLORED_PLIES_MIN`] plies. Imported games count apart from the
+    /// others.
     pub fn counts(visibility: Visibility, is_alone: bool, plies: u32, result: Option<&GameResult>) -> bool {
         visibility == Visibility::Public && !is_alone && plies >= EXPLORED_PLIES_MIN && result.is_some()
     }

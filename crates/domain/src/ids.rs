@@ -18,8 +18,8 @@ pub struct PlayerId(pub Uuid);
 pub struct Slot(u16);
 
 impl Slot {
-    /// How many of the last bits of an id name the slot. A UUIDv7 of this process counts in the bits before its last 32, so
-    /// these are random, and ids of one millisecond stay in the order in which they were made.
+    /// How many of the last bits of an id name the slot. A UUIDv7 of this process counts in the bits before its last
+    /// 32, so the last ones are random. Ids of one millisecond stay in the order in which they were made.
     pub const BITS: u32 = 10;
 
     const MASK: u128 = (1 << Self::BITS) - 1;

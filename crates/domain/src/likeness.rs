@@ -11,8 +11,8 @@ const STEPS_MAX: usize = 8;
 ///
 /// Both forms are skeletons (UTS #39, section 4) in compatibility form, without regard to case. They differ in what
 /// comes first. In the one, case is folded first: `adm1n` in capitals is `adm1n`, and a Greek `ν` is a `v`. In the
-/// other, the skeleton of the text as it is shown comes first: a capital `I` is an `l`, and a Cyrillic `В` is a `b`. One
-/// form for both would make `n` and `v` alike, because a capital `ν` looks like an `N`.
+/// other, the skeleton of the text as it is shown comes first. A capital `I` is an `l`, and a Cyrillic `В` is a `b`.
+/// One form for both would make `n` and `v` alike, because a capital `ν` looks like an `N`.
 ///
 /// Another version of Unicode may give other forms.
 pub(crate) fn forms(text: &str) -> Vec<String> {

@@ -12,9 +12,10 @@ use crate::disguise::{self, Word};
 
 /// Which words refuse a name.
 ///
-/// The list has one entry in a line; `#` begins a comment. `word` refuses names that have it as a word, `*part*` also those in which it stands within a
-/// word. What belongs to `word` of an entry `!word` is not refused. Capitals, accents, letters of other alphabets that look alike, digits in the
-/// place of letters, letters that are written several times and blanks between single letters make no difference.
+/// The list has one entry in a line; `#` begins a comment. `word` refuses names that have it as a word, `*part*` also
+/// those in which it stands within a word. What belongs to `word` of an entry `!word` is not refused. Capitals, accents
+/// and letters of other alphabets that look alike make no difference. Neither do digits in the place of letters,
+/// letters that are written several times, and blanks between single letters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameFilter {
     entries: Vec<Entry>,

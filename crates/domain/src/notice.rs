@@ -119,8 +119,9 @@ pub fn notices(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice
     notices
 }
 
-/// The player who reaches the other one by an event that the other has not asked for: an invitation, its end before it was accepted, or an offer that is
-/// made or withdrawn. Its notices are not sent to one who has muted that player.
+/// The player that reaches the other one by an event that the other has not asked for. Such events are an invitation,
+/// its end before it was accepted, and an offer that is made or withdrawn. Its notices are not sent to one who has
+/// muted that player.
 pub fn unasked_from(game: &Game, event: &Event) -> Option<PlayerId> {
     match event.fact {
         Fact::Created(_) => game.invited().and(game.players()[game.terms().creator]),
@@ -138,8 +139,9 @@ const LEFT_MIN: Duration = Duration::hours(1);
 /// The longest time before the deadline at which the notice is sent.
 const BEFORE_DEADLINE_MAX: Duration = Duration::hours(12);
 
-/// The player that gets a notice of the deadline, and when: once a quarter of the time is left that the player has at
-/// `at`, a moment of the turn. It is at most twelve hours before the deadline. `None` if less than an hour is left.
+/// The player that gets a notice of the deadline, and when. The notice is due once a quarter is left of the time that
+/// the player has at `at`, a moment of the turn. It is at most twelve hours before the deadline. `None` if less than an
+/// hour is left.
 pub fn deadline_soon(game: &Game, at: OffsetDateTime) -> Option<(PlayerId, OffsetDateTime)> {
     let deadline = game.time().deadline?;
     let left: Duration = deadline - at;

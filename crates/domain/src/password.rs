@@ -23,8 +23,8 @@ impl Password {
     /// The most characters: enough for any sentence, and quick to hash.
     pub const CHARS_MAX: usize = 128;
 
-    /// A password that a player of this name may choose: not one of the most common ones, and not the name, whatever
-    /// digits and punctuation follow. An account that has such a password already keeps it.
+    /// A password that a player of this name may choose. It is not one of the most common ones. Nor is it the name,
+    /// whatever digits and punctuation follow. An account that has such a password already keeps it.
     ///
     /// # Errors
     ///

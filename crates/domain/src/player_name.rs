@@ -11,8 +11,8 @@ use unicode_security::general_security_profile::{GeneralSecurityProfile, Identif
 
 use crate::likeness;
 
-/// The name that others see, in Unicode's form NFC: 1 to 32 characters, none of them a control character or invisible,
-/// and no blank at either end.
+/// The name that others see, in Unicode's form NFC. It has 1 to 32 characters, none of them a control character or
+/// invisible, and no blank at either end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayerName(String);
 
@@ -99,9 +99,9 @@ impl fmt::Display for PlayerName {
     }
 }
 
-/// Characters that show nothing, turn the writing direction, or have no common meaning: those of Unicode's categories
-/// "other", line and paragraph; those that a program may leave out; and letters, marks and digits that no living script
-/// has (UTS #39).
+/// Characters that show nothing, turn the writing direction, or have no common meaning. They are those of Unicode's
+/// categories "other", line and paragraph, and those that a program may leave out. Letters, marks and digits that no
+/// living script has are among them too (UTS #39).
 fn is_invisible(c: char) -> bool {
     use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, Surrogate, Unassigned};
     use IdentifierType::{Default_Ignorable, Deprecated, Exclusion, Not_Character};

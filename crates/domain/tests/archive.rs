@@ -1,5 +1,5 @@
-//! Archived logs by the public interface: a log comes back as it was, any bytes are a log or an error, and what version 1 has
-//! written is read for ever.
+//! Archived logs by the public interface. A log comes back as it was, and any bytes are a log or an error. An archive
+//! that version 1 has written is read for ever.
 
 use std::fmt::Write;
 

@@ -134,8 +134,8 @@ const OPTIONS: [(Variant, &str); 9] = [
 ];
 
 proptest! {
-    /// Random commands of random players, with a random clock: a game is the fold of its log, the log has no gap and no
-    /// step back in time, and a game that is over stays over.
+    /// Random commands of random players, with a random clock. A game is the fold of its log, and the log has no gap
+    /// and no step back in time. A game that is over stays over.
     #[test]
     fn a_game_is_the_fold_of_its_log(
         opponent in 0_usize..3,

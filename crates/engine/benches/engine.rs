@@ -7,8 +7,8 @@
 //! - `count [positions] [variant]`: visits so many positions from the opening and does nothing else, for a program that counts
 //!   instructions;
 //! - `analysis [variant]`: what the analysis of a random game costs, ply by ply from the last one, as the server analyses games;
-//! - `judge [variant] [games] [positions]`: the judgements of the same analysis, a line for each ply; with so many positions for the
-//!   best move of a ply, if they are given;
+//! - `judge [variant] [games] [positions]`: the judgements of the same analysis, a line for each ply. If `positions` is
+//!   given, the best move of a ply takes so many positions;
 //! - `quality [variant]`: how far these judgements are from those of searches with [`REFERENCE_NODES`] positions;
 //! - `ends [variant]`: how many plies of the last third of these games, played to their ends, are exact;
 //! - `tournament [games] [variant] [level=N] [from=N]`: each level, or this one alone, against the one below, 200 games each by

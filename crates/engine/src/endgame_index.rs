@@ -9,10 +9,10 @@ const PITS_MAX: usize = 7;
 /// A one in every byte. Each byte of a product with it is the sum of that byte of the other factor and of those below.
 const ONES: u64 = u64::MAX / 255;
 
-/// Numbers the positions of two rows with at most so many seeds: first those with fewer seeds, then those with fewer of
-/// them in the row that has fewer, then by the ranks of this row and of the other one. Two rows of different totals are
-/// neighbours with either side to move. So most moves lead to numbers as close to each other as those of the rows, and a
-/// table is made in a third of the time.
+/// Numbers the positions of two rows with at most so many seeds. Positions with fewer seeds come first, then those with
+/// fewer of them in the row that has fewer. Then the ranks of this row and of the other one decide. Two rows of
+/// different totals are neighbours with either side to move. So most moves lead to numbers as close to each other as
+/// those of the rows. A table is made in a third of the time.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
     seeds_max: u8,

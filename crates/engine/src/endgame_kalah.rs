@@ -25,8 +25,8 @@ impl KalahEndgame {
     /// The values of a game with so many pits a side and so many seeds: as many as fit in `bytes`. `None` if the signal
     /// stops it.
     ///
-    /// They are made with fewer seeds first. Among positions with as many, a move that banks none makes the sums of a row
-    /// less and leaves the other row, so that its rank is less.
+    /// They are made with fewer seeds first. Among positions with as many, a move that banks none makes the sums of a
+    /// row less and leaves the other row. So the rank of the row is less.
     pub fn make<G: Game>(game: &G, pits: u8, seeds_max: u8, bytes: usize, signal: &Signal) -> Option<Self> {
         let index = Index::new(pits, seeds_max.min(SEEDS_MAX), bytes);
         let rows: Vec<_> = (0..=index.seeds_max()).map(|seeds| index.rows(pits, seeds)).collect();

@@ -6,9 +6,9 @@
 //! strategy gains as much by an end, and by the repetition of each position that it lets come back. So its bound holds, though
 //! with another strategy more might be gained: for that, it would matter in which order positions came.
 //!
-//! **Where positions came before**, a line by the strategy can also end by a repetition of one of those. `gain` counts the
-//! worst of them. `gain_by_strategy` (`oware_strategy.rs`) looks whether the strategy leads to one at all: each entry has a *rank*
-//! that leads the strategy towards its end, so that it can be followed without searching.
+//! **Where positions came before**, a line by the strategy can also end by a repetition of one of those. `gain` counts
+//! the worst of them. `gain_by_strategy` (`oware_strategy.rs`) looks whether the strategy leads to one at all. Each
+//! entry has a *rank* that leads the strategy towards its end, so it can be followed without searching.
 
 use mancala_rules::packed::{Oware, Path, Position};
 
@@ -24,7 +24,8 @@ pub(crate) struct OwareEndgame {
     index: Index,
     /// By the seeds in pits: the number of the first entry.
     starts: Vec<usize>,
-    /// With as many seeds, by the seeds that the store of the side to move may still take before it ends the game, then by the index.
+    /// Those with as many seeds are in the order of their slack, then of the index. The slack: the seeds that the store
+    /// of the side to move may still take before it ends the game.
     entries: Vec<Entry>,
 }
 
@@ -40,8 +41,8 @@ pub(crate) struct Entry {
 pub(crate) struct Gain {
     /// In seeds, from the view of the player.
     pub seeds: i8,
-    /// A move of the strategy leads to a gain of more seeds, of as many and a lower rank, or of as many and the same rank where a
-    /// repetition is worth them.
+    /// A move of the strategy leads to a gain of more seeds, or of as many and a lower rank. The rank may be the same
+    /// where a repetition is worth the seeds.
     pub rank: u8,
 }
 
@@ -139,8 +140,8 @@ pub(crate) fn seeds(position: &Position) -> u8 {
     position.row_total(position.turn()) + position.row_total(!position.turn())
 }
 
-/// In how many ways the seeds that are not in pits can be in the stores, as far as that matters: the side to move may take
-/// none or more of those in pits before its store ends the game, and the other side the rest of them.
+/// In how many ways the seeds that are not in pits can be in the stores, as far as that matters. The side to move may
+/// take none or more of those in pits before its store ends the game. The other side may take the rest of them.
 pub(crate) fn slacks(game: &Oware, seeds: u8) -> usize {
     if game.majority().is_some() { usize::from(seeds) + 1 } else { 1 }
 }

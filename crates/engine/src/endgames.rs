@@ -21,8 +21,8 @@ const GAMES_MAX: usize = 4;
 /// Exact values of positions with few seeds in pits, for Kalah, and proven bounds for Oware. Engines that share them make those
 /// of a game when the first of them needs them, which takes a second or two.
 ///
-/// With up to 14 seeds in twelve pits there are 9.7 million positions of Kalah, a byte each; with up to nine, 2.7 million of
-/// Oware, four bytes each. The table that was made first of more than four games of a kind is dropped.
+/// With up to 14 seeds in twelve pits there are 9.7 million positions of Kalah, a byte each. With up to nine there are
+/// 2.7 million of Oware, four bytes each. The table that was made first of more than four games of a kind is dropped.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -26,8 +26,8 @@ pub(crate) trait Task {
     fn run<T: Tree>(self, tree: T, start: T::Position, table: &mut Table) -> Self::Output;
 }
 
-/// Runs a task on a position that is not over, in its packed form if it has one; with exact values of positions with few
-/// seeds, if there are any and the game has them.
+/// Runs a task on a position that is not over, in its packed form if it has one. The task gets exact values of
+/// positions with few seeds, if there are `endgames` and the game has such values.
 pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table, endgames: Option<&Endgames>) -> K::Output {
     match any {
         AnyPosition::Kalah(position) => {

@@ -74,8 +74,8 @@ impl General {
         }
     }
 
-    /// The number of a ply from which a search can come to the ply that ends the game; 0 for an earlier one, on which
-    /// nothing depends.
+    /// The number of this position's ply, if a search from it can come to the ply that ends the game. Otherwise 0,
+    /// because nothing depends on the number of an earlier ply.
     fn late_ply(&self, position: &AnyPosition) -> u32 {
         let plies = position.plies();
         self.plies_max.map_or(0, |max| if plies.saturating_add(PLIES_MAX.into()) >= max { plies } else { 0 })

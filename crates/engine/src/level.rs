@@ -31,8 +31,8 @@ pub struct LevelError {
 struct Strength {
     /// How many positions it visits for a move.
     nodes: u64,
-    /// The range of its error, in points. The value of each move is raised by two random numbers below it, so that
-    /// small differences between moves are often misjudged, and large ones seldom.
+    /// The range of its error, in points. The value of each move is raised by two random numbers below it. So small
+    /// differences between moves are often misjudged, and large ones seldom.
     error: u32,
 }
 
@@ -41,7 +41,7 @@ const fn strength(nodes: u64, error: u32) -> Strength {
     Strength { nodes, error }
 }
 
-/// The levels of each game from 1 on. Those with a single position search only their own move: they see what it
+/// The levels of each game from 1 on. Those with a single position search only their own move. They see what it
 /// captures and that it gives an extra move, but not the reply.
 ///
 /// The steps are chosen so that the higher of two levels wins 60 of 100 games; `benches/engine.rs tournament` measures

@@ -46,8 +46,8 @@ struct Values {
     ranks: Vec<u8>,
     /// The most by a circle.
     circles: Vec<i8>,
-    /// The best of the moves of the side to move that capture or end the game, as the player sees it; the worst number where there
-    /// is no such move.
+    /// The best of the moves of the side to move that capture or end the game, as the player sees it. Where there is no
+    /// such move, it is the worst number.
     loud: Vec<i8>,
     /// What the player gains if the position comes again.
     repeated: Vec<i8>,
@@ -117,11 +117,11 @@ impl Layer {
         Self { seeds, positions, previous: next.reversed(), next, loud }
     }
 
-    /// What a player gains for certain who may still take so many of the seeds, and the other side so many, given what is known
-    /// with fewer seeds. `None` if the signal stops it.
+    /// What a player gains for certain, given what is known with fewer seeds. `slacks` are how many of the seeds the
+    /// player may still take, and how many the other side. `None` if the signal stops it.
     ///
-    /// For each number of seeds, this is where a player wins a game whose aim is an end worth as many, or circles of positions
-    /// whose repetition is worth as many.
+    /// For each number of seeds, this finds where a player wins a game with one of two aims. The aims are an end worth
+    /// as many, and circles of positions whose repetition is worth as many.
     fn solve(&self, slacks: [usize; 2], known: &OwareEndgame, signal: &Signal) -> Option<Solved> {
         let [mut own, mut other] = [true, false].map(|is_own| self.values(slacks, known, is_own));
         let mut rank = 0_u8;
@@ -223,8 +223,8 @@ impl Layer {
         is_raised
     }
 
-    /// Opens the positions before one whose gain was raised, where theirs may be raised by that: the player needs one move that is worth
-    /// more; the other side chooses this one only if it was worth no more before.
+    /// Opens the positions before one whose gain was raised, where theirs may be raised by that. The player needs one
+    /// move that is worth more. The other side chooses this one only if it was worth no more before.
     fn open_to_raise(&self, at: usize, values: &mut Values, before: i8, after: i8) {
         for &previous in self.previous.of(at) {
             let seeds = values.seeds[previous as usize];
@@ -235,8 +235,9 @@ impl Layer {
         }
     }
 
-    /// Opens the positions before one whose circle was lowered, where theirs may be lowered by that: it has not come down to the
-    /// gain, is more than this one, and if the player chooses the move, was no more before.
+    /// Opens the positions before one whose circle was lowered, where theirs may be lowered by that. Such a circle is
+    /// more than this one, and more than the gain of its position. If the player chooses the move, the circle was also
+    /// no more than this one before.
     fn open_to_lower(&self, at: usize, values: &mut Values, before: i8, after: i8) {
         for &previous in self.previous.of(at) {
             let place = previous as usize;
@@ -255,8 +256,8 @@ impl Values {
         if self.is_own { gains.fold(self.loud[at], i8::max) } else { gains.fold(self.loud[at], i8::min) }
     }
 
-    /// The rank of a gain: above those of the moves that gain as much and no more, of which the player needs one, while the other
-    /// side may choose any.
+    /// The rank of a gain: above those of the moves that gain as much and no more. The player needs one of these moves,
+    /// while the other side may choose any.
     fn rank(&self, at: usize, moves: &[u32], next: &Self) -> u8 {
         let seeds = self.seeds[at];
         let gains = || moves.iter().map(|&to| (next.seeds[to as usize], next.ranks[to as usize]));

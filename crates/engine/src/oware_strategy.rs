@@ -17,8 +17,8 @@ const POSITIONS_MAX: usize = 50_000;
 type Place = (usize, bool);
 
 impl OwareEndgame {
-    /// The same as `gain`, but with the bounds of an empty path where a strategy for them leads to no repetition of a position of
-    /// this one that is worth less.
+    /// The same as `gain`, but with the bounds of an empty path where the path does not matter. There, a strategy for
+    /// these bounds leads to no repetition of a position of the path that is worth less.
     pub fn gain_by_strategy(&self, position: &Position, path: &Path) -> Option<Bounds> {
         let (bounds, fresh) = (self.gain(position, path)?, self.gain(position, &Path::default())?);
         let is_low = bounds.low == fresh.low || self.avoids(position, true, fresh.low, path);
@@ -115,8 +115,8 @@ mod tests {
         ("leave_first", "pits=3;seeds=3", 6),
     ];
 
-    /// A strategy that keeps its gain by each move, and comes nearer to an end or goes round where a repetition is worth as much, has
-    /// that gain in the end. So this proves all bounds by those with fewer seeds.
+    /// A strategy has its gain in the end on two conditions. Each move keeps the gain. Each move comes nearer to an
+    /// end, or goes round where a repetition is worth as much. So this proves all bounds by those with fewer seeds.
     #[test]
     fn each_gain_is_kept_by_a_strategy() {
         let (mut exact, mut looked_at) = (0, 0);

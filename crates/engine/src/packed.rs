@@ -57,9 +57,9 @@ struct Line {
     positions: u64,
 }
 
-/// With at most so many seeds in pits, the key of a position includes the positions before it, so that proofs for it
-/// can be stored. With more, such lines are seldom searched to the end, and one entry for a position by several lines
-/// is more useful.
+/// With at most so many seeds in pits, the key of a position includes the positions before it. So proofs for it can be
+/// stored. With more, such lines are seldom searched to the end, and one entry for a position by several lines is more
+/// useful.
 const PROVABLE_SEEDS: u8 = 9;
 
 impl<G: Game> Packed<G> {

@@ -177,10 +177,10 @@ impl<'a, T: Tree> Root<'a, T> {
         true
     }
 
-    /// Proves the exact value of each move, without estimates, that of the best move first; the bound of the search is for that
-    /// alone. Calls `progress` after each
-    /// null-window search. Returns how many positions were visited until the value of the position was proven, if it is, and
-    /// whether all values are proven: not where [`prove_best`](Self::prove_best) would not prove them.
+    /// Proves the exact value of each move, without estimates, that of the best move first; the bound of the search is
+    /// for that alone. Calls `progress` after each null-window search. Returns how many positions were visited until
+    /// the value of the position was proven, if it is. Also returns whether all values are proven: not where
+    /// [`prove_best`](Self::prove_best) would not prove them.
     pub fn prove(&mut self, mut progress: impl FnMut(Progress)) -> (Option<u64>, bool) {
         let moves = self.children.len();
         if !self.prove_best(|nodes| progress(Progress { moves_solved: 0, moves, nodes })) {

@@ -23,7 +23,8 @@ pub(crate) const INFINITE: i32 = i32::MAX / 2;
 
 /// Added to the order of a move that gives an extra move: more than any gain. After those, moves are ordered by gain,
 /// and among equal gains by nearness to the store, which leaves the most for later moves. Solving Kalah takes ten times
-/// as long if either is left out, or replaced by the best move of a shallower search or of another position.
+/// as long if either is left out. It also does if the best move of a shallower search or of another position replaces
+/// one of them.
 const EXTRA_MOVE_FIRST: i32 = 1000;
 
 /// From this depth on, the table entries of all moves are looked up before a move is searched. Nearer to the leaves,
@@ -33,8 +34,8 @@ const LOOK_UP_DEPTH: u8 = 3;
 /// From this depth on, a search that reduces later moves looks ahead by one ply less for the second move, and by two for others.
 const REDUCED_DEPTH: u8 = 3;
 
-/// How far the wanted margin may be from the least one, in seeds, for a look at what the next moves bank: each seed counts
-/// twice. Where it is farther, they seldom suffice.
+/// How far the wanted margin may be from the least one, for a look at what the next moves bank. The distance is in
+/// seeds, each of which counts twice. Where it is farther, they seldom suffice.
 const FLOOR_REACH: i32 = 32;
 
 /// A running search.
@@ -220,8 +221,8 @@ impl<'a, T: Tree> Search<'a, T> {
         (Value { points: bounds.clamp(best), bounds }, place)
     }
 
-    /// Whether a move after the first is better than `alpha`. Where the order is good, later moves seldom are: then a search that is less
-    /// deep comes first, and only a move that seems better is searched to the whole depth.
+    /// Whether a move after the first is better than `alpha`. Where the order is good, later moves seldom are. So a
+    /// search that is less deep comes first. Only a move that seems better is searched to the whole depth.
     fn later_value(&mut self, child: &Child<T::Position, T::Move>, index: usize, alpha: i32, window: Window) -> Value {
         if T::REDUCES_LATER_MOVES && window.depth >= REDUCED_DEPTH {
             let less = if index == 1 { 1 } else { 2 };
@@ -316,8 +317,9 @@ impl<'a, T: Tree> Search<'a, T> {
         children
     }
 
-    /// Narrows the proven bounds of moves by those of a table, and by what the player to move after each has for certain, where
-    /// that can decide the move for the window. In a function of its own, as most searches never call it.
+    /// Narrows the proven bounds of moves by those of a table. Also narrows them by what the player to move after each
+    /// has for certain, where that can decide the move for the window. In a function of its own, as most searches never
+    /// call it.
     #[inline(never)]
     fn narrow(&mut self, position: &T::Position, children: &mut [Child<T::Position, T::Move>], window: Window) {
         for child in children.iter_mut().filter(|child| !child.bounds.is_exact()) {

@@ -56,8 +56,8 @@ impl Engine {
     /// Solves a position: proves its exact value and that of each of its moves. Calls `progress` after each null-window
     /// search.
     ///
-    /// `None` if the game is over, if `stop` ended it, or if lines are longer than the engine's bound of 200 plies, as
-    /// they may be in Oware.
+    /// `None` if the game is over, or if `stop` ended it. `None` also if lines are longer than the engine's bound of
+    /// 200 plies, as they may be in Oware.
     ///
     /// The time is not predictable: Kalah with six pits of three seeds takes seconds, with four seeds minutes, and with
     /// five seeds far longer than is practical. A larger table makes it faster.

@@ -69,8 +69,8 @@ pub(crate) trait Tree {
     /// Whether [`floor`](Self::floor) can say more than [`margin_range`](Self::margin_range).
     fn has_floor(&self) -> bool;
 
-    /// A margin at the end that the player to move has for certain: by the seeds that its next moves bank, if the other
-    /// side got all others. Looks no further than to a margin that is `wanted`.
+    /// A margin at the end that the player to move has for certain. It counts the seeds that the player's next moves
+    /// bank, as if the other side got all others. Looks no further than to a margin that is `wanted`.
     fn floor(&self, position: &Self::Position, wanted: i32) -> i32;
 
     /// Whether a table of positions with few seeds has this one.

@@ -19,8 +19,8 @@ static BOLD: LazyLock<FontRef<'static>> = LazyLock::new(|| FontRef::new(BOLD_FON
 /// What is added to the width of a text, in percent: other fonts may be wider, and letters may be set further apart.
 const RESERVE: f32 = 3.0;
 
-/// The width of a character that the fonts lack, in font sizes: that of emoji, which are wider than East Asian letters
-/// and the replacement sign.
+/// The width of a character that the fonts lack, in font sizes. It is that of emoji, which are wider than East Asian
+/// letters and the replacement sign.
 const OTHER: f32 = 1.3;
 
 /// How a text is set.

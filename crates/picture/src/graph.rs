@@ -1,5 +1,5 @@
-//! The graph of a game, ply by ply: by how many seeds one store is ahead of the other, or what an analysis says the
-//! position is worth. Knows nothing of boards.
+//! The graph of a game, ply by ply. It shows by how many seeds one store is ahead of the other, or what the position is
+//! worth by an analysis. Knows nothing of boards.
 
 use askama::Template;
 use mancala_rules::{AnyPosition, BySide, Side, Variant};
@@ -98,8 +98,8 @@ impl Point {
         Self { ply, stores, value: None, round: position.round().map(|round| round.number), fault: None }
     }
 
-    /// The point with a value: the margin at the end by best play in hundredths of a seed, for the player who sits South
-    /// in the end.
+    /// The point with a value: the margin at the end by best play in hundredths of a seed. The margin is that of the
+    /// player who sits South in the end.
     #[must_use]
     pub const fn with_value(self, hundredths: i32) -> Self {
         Self { value: Some(hundredths), ..self }

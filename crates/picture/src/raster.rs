@@ -1,6 +1,6 @@
 //! Pixels of a picture, as PNG. Knows SVG and the two fonts of `font`, and nothing of what is drawn.
 //!
-//! It reads no file, no font of the system and no resource of another place, so the same picture has the same pixels on
+//! It reads no file, no font of the system and no resource of another place. So the same picture has the same pixels on
 //! every machine.
 
 use std::{

@@ -8,7 +8,7 @@ use super::{BySide, EndReason, Pit, Place, ROW_MAX, Side};
 ///
 /// The effects of an action come in this order:
 ///
-/// 1. a lift, a sow for each seed with a relay between two laps, a capture, and a tuzdyk; or a pass or a swap in their
+/// 1. a lift, a sow for each seed with a relay between two laps, a capture, and a tuzdyk. A pass or a swap takes their
 ///    place;
 /// 2. an extra turn, or sweeps, a split or a level and the end of the game.
 ///

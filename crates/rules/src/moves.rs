@@ -82,8 +82,8 @@ pub type MoveList = ArrayVec<Move, MOVES_MAX>;
 /// Follows the pit whose sowing declines its capture.
 pub(super) const DECLINED: char = '~';
 
-/// The letter of the pit, alone, with `~` for a declined capture (R12), or with a direction or a number (R21); or `pass`,
-/// `swap` or `agree` (R12).
+/// The letter of the pit, alone, with `~` for a declined capture (R12), or with a direction or a number (R21). Moves
+/// without a pit are `pass`, `swap` and `agree` (R12).
 impl fmt::Display for Move {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

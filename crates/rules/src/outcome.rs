@@ -13,8 +13,8 @@ worded_enum! {
         NoFeedingMove = "no_feeding_move",
         /// One store held more than half of all seeds.
         Majority = "majority",
-        /// The same position came as often as the option `repetition` allows; or in Toguz Kumalak and Bestemshe no store
-        /// changed for more than a thousand plies (R45).
+        /// The same position came as often as the option `repetition` allows. In Toguz Kumalak and Bestemshe, it also
+        /// means that no store changed for more than a thousand plies (R45).
         Repetition = "repetition",
         /// Both players agreed to stop.
         Agreement = "agreement",

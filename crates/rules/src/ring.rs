@@ -43,7 +43,7 @@ impl Ring {
 
     /// The next spot in sowing order that is not among `skipped`.
     ///
-    /// The loop ends because no game skips all spots: a side never skips its own store, and a game that sows into no store
+    /// The loop ends because no game skips all spots. A side never skips its own store. A game that sows into no store
     /// skips at most one pit.
     pub const fn after_skipping(self, spot: u8, skipped: Spots) -> u8 {
         let mut next = self.after(spot);

@@ -134,8 +134,8 @@ impl fmt::Display for Setup {
     }
 }
 
-/// Holds the longest text of a position. It has 24 pits, 2 stores and 2 points of up to 5 digits and a mark, 2 counts of up
-/// to 10 digits, and fewer than 32 other characters.
+/// Holds the longest text of a position. It has 24 pits, 2 stores and 2 points of up to 5 digits and a mark. It also
+/// has 2 counts of up to 10 digits, and fewer than 32 other characters.
 type Text = ArrayString<{ 28 * 6 + 2 * 10 + 32 }>;
 
 fn write_row(text: &mut Text, board: &Board, side: Side) {

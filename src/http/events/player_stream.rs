@@ -1,8 +1,9 @@
 //! The events of all of a player's games as a stream.
 //!
-//! On a notification a stream reads the games that it names. Now and then, and whenever the changed games are unknown, it reads all
-//! games of the player: the transactions that were not over when it did so last (`db::events::player_feed`). So it misses no event,
-//! whichever process stored it, even if notifications are lost. `stream` knows how to wait and what to send.
+//! On a notification a stream reads the games that it names. At intervals, and whenever the changed games are unknown,
+//! it reads all games of the player. This read covers the transactions that were not over at the last one
+//! (`db::events::player_feed`). So it misses no event, whichever process stored it, even if notifications are lost.
+//! `stream` knows how to wait and what to send.
 
 use actix_web::{
     HttpRequest, HttpResponse,

@@ -80,8 +80,8 @@ impl Tokens {
     }
 }
 
-/// The caller who reads, by token, or by a ticket for one of these: the events of a game, or with `None` of all the caller's games.
-/// A ticket lives longer than a token, so the database confirms its player and credentials.
+/// The caller who reads, by token or by a ticket. The ticket is for the events of a game, or with `None` of all the
+/// caller's games. A ticket lives longer than a token, so the database confirms its player and credentials.
 pub async fn admit(
     state: &AppState,
     request: &HttpRequest,
@@ -108,9 +108,10 @@ pub async fn admit(
 
 /// Get a ticket for a stream or for pictures
 ///
-/// For clients that cannot send headers, like a browser's `EventSource` and `<img>`. `GET /v1/games/{id}/events?ticket=…` and
-/// `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is valid for that stream and for the pictures of that game, or
-/// of all the caller's games, for an hour, any number of times.
+/// For clients that cannot send headers, like a browser's `EventSource` and `<img>`.
+/// `GET /v1/games/{id}/events?ticket=…` and `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is
+/// valid for an hour, any number of times. It opens that stream, and the pictures of that game or of all the caller's
+/// games.
 #[utoipa::path(
     tag = "events",
     operation_id = "create_stream_ticket",

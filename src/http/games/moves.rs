@@ -52,8 +52,8 @@ use crate::{
 /// `ply` is the number of the move: the game's `ply` plus one. This makes the call idempotent: a repeated move is found in
 /// the log, answered with 200, and not played twice.
 ///
-/// With `moves` in place of `move`, several moves of one turn are played in one request, as if they were sent one after the other:
-/// all of them, or none. That is as safe to repeat.
+/// With `moves` in place of `move`, several moves of one turn are played in one request: all of them, or none. They are
+/// played as if they were sent one after the other. That is as safe to repeat.
 #[utoipa::path(
     tag = "moves",
     operation_id = "play_move",

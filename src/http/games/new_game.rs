@@ -346,7 +346,8 @@ impl CreateGame {
         parse_name_at("/opponent/name", name, rules).map(Some)
     }
 
-    /// A game that few others look for is not listed, unless the creator says so; nor is one that names a person who is no player.
+    /// Unless the creator says so, a game that few others look for is not listed. Neither is a game that names a person
+    /// who is no player.
     fn visibility(&self) -> Visibility {
         let is_unlisted = matches!(
             self.opponent,

@@ -83,8 +83,8 @@ impl Policy {
     }
 }
 
-/// A policy for addresses: IPv4 addresses and IPv6 networks of 64 bits, and a wider one for IPv6 networks of 48 bits, because one
-/// customer may have 65,536 of the former.
+/// A policy for addresses: IPv4 addresses and IPv6 networks of 64 bits have a narrow one, and IPv6 networks of 48 bits
+/// a wider one. One customer may have 65,536 networks of 64 bits.
 #[derive(Debug)]
 pub(super) struct ByAddress {
     narrow: Limit<IpAddr>,

@@ -301,8 +301,8 @@ impl Deadlines {
         self.answered_at.set(Some(now));
     }
 
-    /// Bytes have arrived. After an answer they are of the next request's head, which has its own time from its first
-    /// byte on, and after the time to read the answer. Returns whether the deadline moved closer.
+    /// Bytes have arrived. After an answer they are of the next request's head. The head has its own time from its
+    /// first byte on, and after the time to read the answer. Returns whether the deadline moved closer.
     fn receive(&self, now: Instant) -> bool {
         let Some(until) = self.until.get() else { return false };
         // The report of the answered request itself may come after its answer. It is one report.

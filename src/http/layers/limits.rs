@@ -61,7 +61,8 @@ const NEW_PLAYERS: Policy = Policy::new("new-players", 100, 600);
 /// secrets.
 const TOKENS: Policy = Policy::new("tokens", 300, 600);
 
-/// For calls that lead to a mail, so that a script does not have mails sent to many addresses; of one address `jobs::mail` has limits of its own.
+/// For calls that lead to a mail, so that a script does not have mails sent to many addresses. For one address,
+/// `jobs::mail` has limits of its own.
 const MAILS: Policy = Policy::new("mails", 20, 1200);
 
 /// For heavy work, in units of [`PLIES_PER_UNIT`]: 100,000 plies at once, and then 10,000 plies a second. Replaying them takes a
@@ -71,12 +72,13 @@ const HEAVY: Policy = Policy::new("heavy", 1000, 10);
 /// Plies that are read and replayed for one unit of the budget of heavy work: about a millisecond.
 const PLIES_PER_UNIT: u32 = 100;
 
-/// For the games that guests of an address import, in units of [`PLIES_PER_UNIT`]: as many plies as ten guests may have by default,
-/// and then as many a day. They take 20 MB. New guests would otherwise fill the disk, each with a quota of its own.
+/// For the games that guests of an address import, in units of [`PLIES_PER_UNIT`]. The quota is as many plies as ten
+/// guests may have by default, and then as many a day. They take 20 MB. New guests would otherwise fill the disk, each
+/// with a quota of its own.
 const GUEST_IMPORTS: Policy = Policy::new("guest-imports", 1000, 86_400);
 
-/// For the calls of an app, beside all calls of its address: 100 a second sustained and 3,000 at once, as a backend makes them that asks for the
-/// tokens of some 90,000 players every 15 minutes.
+/// For the calls of an app, beside all calls of its address: 100 a second sustained and 3,000 at once. This suffices
+/// for a backend that asks for the tokens of some 90,000 players every 15 minutes.
 const APP: Policy = Policy::new("app", 3000, 30);
 
 /// For the players that an app creates: as many at once as a service brings along, and then as many a day.

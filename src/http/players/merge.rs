@@ -38,10 +38,10 @@ const INVITATIONS_MAX: u32 = 100;
 
 /// Take a guest's games along
 ///
-/// For an account whose player has played as a guest before. In one step the account takes the guest's seats in all games, and gets
-/// its notes, webhooks and imported games. Games between the two become games against oneself, open invitations to the guest are
-/// declined, those of the account by the guest are aborted, and the guest's tokens and recovery code are void. Merging the same guest
-/// again is 200.
+/// For an account whose player has played as a guest before. In one step the account takes the guest's seats in all
+/// games, and gets its notes, webhooks and imported games. Games between the two become games against oneself. Open
+/// invitations to the guest are declined, and those of the account by the guest are aborted. The guest's tokens and
+/// recovery code are void. Merging the same guest again is 200.
 #[utoipa::path(
     tag = "players",
     operation_id = "merge_guest",

@@ -104,8 +104,8 @@ pub async fn create_player(
     Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
 
-/// The answer to a creation that was stored before under the same key: a new sign-in, and a new recovery code, because the first
-/// answer was lost, and no secret is stored.
+/// The answer to a creation that was stored before under the same key. It has a new sign-in and a new recovery code,
+/// because the first answer was lost, and no secret is stored.
 async fn replay(state: &AppState, key: Option<&PlayerKey>) -> Result<Option<HttpResponse>, Problem> {
     let Some(key) = key else { return Ok(None) };
     let Some((player, is_same)) = player_keys::find(&state.db, key, now()).await? else { return Ok(None) };

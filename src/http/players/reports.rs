@@ -32,9 +32,9 @@ const MORE_CALLS: u32 = 4;
 
 /// Report a player
 ///
-/// Tells the operators of the server. Kept are the names of both at this time, and of the game its id and its version, so that a new name and further
-/// moves hide nothing. The reported player is not told. While the caller's report about the same player and game is open, a repetition is answered with
-/// it, as it was stored first.
+/// Tells the operators of the server. The report keeps the names of both at this time, and of the game its id and its
+/// version. So a new name and further moves hide nothing. The reported player is not told. While the caller's report
+/// about the same player and game is open, a repetition is answered with it, as it was stored first.
 #[utoipa::path(
     tag = "players",
     operation_id = "create_report",
@@ -129,8 +129,9 @@ pub struct CreateReport {
     game_id: Option<Uuid>,
 }
 
-/// Why a player is reported: `cheating`, such as moves of a program; `harassment`, such as insults and threats; `name`, one that offends or pretends to be
-/// another's; `stalling`, games that are held up on purpose; `spam`, such as invitations without end; `other`, what the note says.
+/// Why a player is reported: `cheating`, such as moves of a program; `harassment`, such as insults and threats; `name`,
+/// one that offends or pretends to be another's; `stalling`, games that are held up on purpose; `spam`, such as
+/// invitations without end; `other`, what the note says.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ReportReason)]

@@ -122,9 +122,9 @@ impl ListedSignIn {
 
 /// Sign out everywhere
 ///
-/// Ends all sign-ins of an account, that of this call included: all access and refresh tokens that were given out are void, in every
-/// server within a second, and so is the recovery code; all streams end. Sign in again with the password, or by an issuer. A guest without an identity is 403, because
-/// nothing but its tokens identifies it.
+/// Ends all sign-ins of an account, that of this call included. All access and refresh tokens are void in every server
+/// within a second, and so is the recovery code. All streams end. Sign in again with the password, or by an issuer. A
+/// guest without an identity is 403, because nothing but its tokens identifies it.
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_sign_ins",

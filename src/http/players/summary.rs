@@ -70,7 +70,8 @@ pub struct SummaryView {
     /// Games to which the caller is invited by players that it does not mute; 1,000 stands for any larger number.
     #[schema(minimum = 0, maximum = 1000)]
     invitations: i64,
-    /// Offers of players that it does not mute, which wait for the caller's answer: in active games, and of a rematch in the last 50 finished ones of each seat.
+    /// Offers that wait for the caller's answer, but for those of players that it mutes. They are in active games, or
+    /// of a rematch in the last 50 finished ones of each seat.
     #[schema(minimum = 0)]
     offers: i64,
     /// The ids of the games in which they wait, the newest 100.

@@ -47,7 +47,7 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Pr
 
 /// Export a game
 ///
-/// As JSON, with all plies, also those that were taken back; as a text record, with the moves that count; or as OGN, for Oware by the
+/// JSON has all plies, also those that were taken back. A text record has the moves that count. OGN is for Oware by the
 /// rules of Aualé. [The rules](/docs/rules) describe text records.
 #[utoipa::path(
     tag = "records",

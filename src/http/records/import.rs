@@ -73,10 +73,11 @@ const ATTEMPTS_MAX: u32 = 4;
 
 /// Import games
 ///
-/// Up to 1,000 games that were played elsewhere: consecutive text records or files of Aualé, or the JSON of `export` (one game, a list,
-/// or one game per line), with up to 125,000 plies in all. The server replays each game by the rules. It imports the game whole, or refuses
-/// it with a location and a reason, independently of the others. The players are names without an account (`kind` `imported`). A game that
-/// its record leaves unfinished is `aborted`. Only accounts import public games.
+/// Up to 1,000 games that were played elsewhere, with up to 125,000 plies in all. They are consecutive text records or
+/// files of Aualé, or the JSON of `export` (one game, a list, or one game per line). The server replays each game by
+/// the rules. It imports the game whole, or refuses it with a location and a reason, independently of the others. The
+/// players are names without an account (`kind` `imported`). A game that its record leaves unfinished is `aborted`.
+/// Only accounts import public games.
 ///
 /// A player may have a number of imported games and of their plies: `GET /v1/me/imports` shows both. An import that would exceed them stores
 /// nothing. For the rate limit, ten games, 32 KiB or 500 plies count as one call, whichever is most. A player has one import at a time.

@@ -103,9 +103,9 @@ const fn all_imports(importer: PlayerId) -> Filter {
 
 /// Delete the caller's imported games
 ///
-/// Deletes the newest ones, a bounded number with each request. Repeat the request until `remaining` is 0. Of each game everything goes:
-/// its events, all notes on it, its analysis, its part in the explorer, and players that are left without a game. Ten calls of the rate limit
-/// delete up to 50 games.
+/// Deletes the newest ones, a bounded number with each request. Repeat the request until `remaining` is 0. Everything
+/// of each game goes: its events, all notes on it, its analysis, and its part in the explorer. So do players that are
+/// left without a game. Ten calls of the rate limit delete up to 50 games.
 #[utoipa::path(
     tag = "records",
     operation_id = "delete_imports",

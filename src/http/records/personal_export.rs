@@ -74,8 +74,11 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// Profile, e-mail addresses, app, sign-ins, identities, the hash of a guest's network, idempotency keys, open invitations, blocked and muted players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, devices, all notes, and
-/// all games with their histories. The password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
+/// The export has the profile, e-mail addresses, app, sign-ins, identities, the hash of a guest's network, idempotency
+/// keys and open invitations. It has blocked and muted players, friends, and the caller's reports and warnings (the
+/// newest 1,000 of each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games
+/// with their histories. The password's hash, the secrets of webhooks, and the addresses and keys of devices are left
+/// out.
 #[utoipa::path(
     tag = "players",
     operation_id = "export_me",
@@ -244,7 +247,8 @@ struct Export {
     recovery_code_since: Option<Timestamp>,
     /// The caller's e-mail addresses.
     email: EmailAddressesView,
-    /// A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an account, for a player of an app, and after 90 days.
+    /// A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an
+    /// account, for a player of an app, and after 90 days.
     #[schema(required = true, example = "8c1f4b0de2a95376")]
     network: Option<String>,
     /// Keys of requests that can be retried.

@@ -27,8 +27,8 @@ use crate::{
 
 /// Verify a game
 ///
-/// Reads the game and its whole log from the database, replays every move by the rules, and compares everything that is stored:
-/// positions, result, and the game's present state.
+/// Reads the game and its whole log from the database, and replays every move by the rules. Compares everything that is
+/// stored: positions, result, and the game's present state.
 #[utoipa::path(
     tag = "records",
     operation_id = "verify_game",

@@ -28,7 +28,8 @@ use crate::{
     metrics::TokenKind,
 };
 
-/// The caller that the request's token names, if it has one, or why the token is not accepted; and the suspension that counts for it. Later layers and handlers read it.
+/// The caller that the request's token names, if it has one, or why the token is not accepted; and the suspension that
+/// counts for it. Later layers and handlers read it.
 struct Identity(Result<Option<Caller>, Refused>, Option<Term>);
 
 /// The player that the request's token names, for a layer around this one, which may lose the request.

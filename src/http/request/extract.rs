@@ -257,8 +257,8 @@ fn pointer(path: &serde_path_to_error::Path, field: Option<&str>) -> String {
     }
 }
 
-/// A value that must be a JSON object. serde would also accept a list in the order of the fields, which is not part of the
-/// API.
+/// A value that must be a JSON object. By itself, serde also accepts a list in the order of the fields, which is not
+/// part of the API.
 pub fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     struct Object<T>(PhantomData<T>);
 

@@ -108,8 +108,9 @@ impl KeyedRequest {
         Ok(self.stored_answer(state).await?.map(|answer| replayed(&answer)))
     }
 
-    /// The stored answer to this request, if there is one. The caller is checked first, because the answer may show a secret, and
-    /// because an erasure has the same effect as a key that is in use: the creation is not stored.
+    /// The stored answer to this request, if there is one. The caller is checked first, because the answer may show a
+    /// secret. Another reason is an erasure, which has the same effect as a key that is in use: the creation is not
+    /// stored.
     pub async fn stored_answer(&self, state: &AppState) -> Result<Option<Answer>, Problem> {
         player::find(state, self.caller).await?;
         let Some((answer, request_hash)) = idempotency::find(&state.db, self.caller.player, &self.key, now()).await?

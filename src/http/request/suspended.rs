@@ -1,5 +1,5 @@
-//! What a suspended player may still do: read, end what has begun, and manage its own sign-ins and data. All else is refused, so that a new operation is
-//! refused until it stands here.
+//! What a suspended player may still do: read, end what has begun, and manage its own sign-ins and data. All else is
+//! refused, so that a new operation is refused until it stands here.
 
 use actix_web::http::Method;
 
@@ -60,8 +60,8 @@ const PERMITTED: &[(&str, &str)] = &[
     ("DELETE", "/v1/webhooks/{webhook_id}"),
 ];
 
-/// Those with which a player goes on in games that have begun, unless it is banned: otherwise the opponents' games would stand still, and clocks run
-/// against a player who may not move.
+/// Those with which a player goes on in games that have begun, unless it is banned. Otherwise the opponents' games
+/// would stand still, and clocks run against a player who may not move.
 const PERMITTED_UNLESS_BANNED: [(&str, &str); 2] =
     [("POST", "/v1/games/{id}/moves"), ("POST", "/v1/games/{id}/offers/{type}/accept")];
 
@@ -81,7 +81,8 @@ pub(crate) fn permits(suspension: &Term, method: &Method, path: &str) -> bool {
     method.is_safe() || paths::find(path).is_some_and(|known| permits(&known.pattern))
 }
 
-/// Refuses a player that memory says is suspended, with the reason, which the database has. One whose suspension another process has ended just now is let through.
+/// Refuses a player that memory says is suspended, with the reason, which the database has. One whose suspension
+/// another process has ended just now is let through.
 pub(crate) async fn refuse(state: &AppState, player: PlayerId) -> Result<(), Problem> {
     let found = suspensions::find_active(&state.db, player, now()).await?;
     found.map_or(Ok(()), |suspension| Err(refusal(&suspension)))

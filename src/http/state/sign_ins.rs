@@ -38,8 +38,8 @@ const ACCOUNT: Policy = Policy { at_once: 20, each: Duration::from_secs(20) };
 /// them, and the owner gets a turn sooner.
 const STRANGER: Policy = Policy { at_once: 5, each: Duration::from_mins(1) };
 
-/// Of all accounts from the first 48 bits of an IPv6 address, as many as from one IPv4 address: a provider gives a customer up to so
-/// many networks of 64 bits.
+/// Of all accounts from the first 48 bits of an IPv6 address, as many as from one IPv4 address. A provider may give one
+/// customer all networks of 64 bits in them.
 const SITE: Policy = Policy { at_once: 300, each: Duration::from_secs(2) };
 
 /// How long a network counts as one from which an account is signed in to.

@@ -44,10 +44,10 @@ const QUEUE_FULL_RETRY_S: u64 = 60;
 
 /// Request a game's analysis
 ///
-/// The engine judges every ply: its value, the best move, the seeds that it lost. That takes some seconds, and players are served in
-/// rounds. `Location` names the address of the progress; the game's event `analysed` reports the end. A running game is refused, so that
-/// no player gets help during play, unless one person plays both sides, or practises against the computer. The request is idempotent: an analysis that exists or is queued
-/// is not made again.
+/// The engine judges every ply: its value, the best move, the seeds that it lost. That takes some seconds, and players
+/// are served in rounds. `Location` names the address of the progress; the game's event `analysed` reports the end. A
+/// running game is refused, so that no player gets help during play, unless one person plays both sides, or practises
+/// against the computer. The request is idempotent: an analysis that exists or is queued is not made again.
 #[utoipa::path(
     tag = "records",
     operation_id = "analyse_game",

@@ -265,8 +265,8 @@ struct VariantView {
     /// The JSON Schema (draft 2020-12) of `options` in a new game that names no preset: that of `standard`.
     #[schema(value_type = BTreeMap<String, serde_json::Value>)]
     options_schema: OptionsSchema,
-    /// By preset, the JSON Schema (draft 2020-12) of `options` in a new game that names it: with the preset's values as
-    /// defaults, and within its bounds.
+    /// By preset, the JSON Schema (draft 2020-12) of `options` in a new game that names it. It has the preset's values
+    /// as defaults, and is within its bounds.
     #[schema(value_type = BTreeMap<String, BTreeMap<String, serde_json::Value>>)]
     preset_schemas: BTreeMap<&'static str, OptionsSchema>,
     /// The rules for a player, as Markdown.

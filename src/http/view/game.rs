@@ -110,8 +110,9 @@ pub struct MeView {
     #[schema(required = true)]
     side: Option<SideWord>,
     is_my_turn: bool,
-    /// `move`, `hint` (in practice), `resign`, `abort`, `join` (without a join code), `decline` (an invitation), `renew_join_code`; of each type of offer
-    /// `offer_…`, `accept_…`, `decline_…` and `withdraw_…`, as `offer_draw`. Clients ignore values that they do not know.
+    /// `move`, `hint` (in practice), `resign`, `abort`, `join` (without a join code), `decline` (an invitation) or
+    /// `renew_join_code`. Each type of offer has `offer_…`, `accept_…`, `decline_…` and `withdraw_…`, such as
+    /// `offer_draw`. Clients ignore values that they do not know.
     #[schema(example = json!(["move", "resign", "offer_draw"]))]
     actions: Vec<&'static str>,
 }
@@ -296,9 +297,10 @@ pub struct ResultView {
     winner: Option<SideWord>,
     #[schema(required = true)]
     winner_player_id: Option<Uuid>,
-    /// `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`,
-    /// `endless_move`, `agreement`, `resignation`, `timeout` or `ply_limit`: a draw after 2,000 plies, or as many as an option says.
-    /// `unknown` for an imported game whose record does not say it. Clients ignore values that they do not know.
+    /// `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `front_empty`,
+    /// `two_heads`, `akakyala`, `endless_move`, `agreement`, `resignation`, `timeout` or `ply_limit`. The last is a
+    /// draw after 2,000 plies, or as many as an option says. `unknown` for an imported game whose record does not say
+    /// it. Clients ignore values that they do not know.
     #[schema(required = true, example = "side_empty")]
     reason: Option<String>,
     score: ScoreView,

@@ -117,8 +117,8 @@ pub enum EffectView {
     },
     /// In a lockstep opening, both hands are in play: the effects that follow are of this side's.
     Hand { side: SideWord },
-    /// After a capture of three seeds, the emptied pit belongs to `side` for the rest of the game: each seed that would fall there
-    /// falls in the store of that side.
+    /// After a capture of three seeds, the emptied pit belongs to `side` for the rest of the game. Each seed that would
+    /// fall there falls in the store of that side.
     Tuzdyk {
         #[schema(example = "c")]
         pit: String,

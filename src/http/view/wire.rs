@@ -127,8 +127,8 @@ pub struct PlayerView {
     #[schema(example = "Ana")]
     pub name: String,
     pub kind: PlayerKindWord,
-    /// In a seat of a game against oneself: the name of the person who sits there beside the player, to be shown in place of `name`.
-    /// Absent elsewhere.
+    /// In a seat of a game against oneself: the name of the person who sits there beside the player. It is to be shown
+    /// in place of `name`. Absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "Bo")]
     pub display_name: Option<String>,

@@ -211,8 +211,8 @@ struct DeliveryView {
     /// The HTTP status of the last attempt; null if there was no answer.
     #[schema(required = true, example = 503)]
     last_status: Option<i32>,
-    /// Why the last attempt failed: `status`, `challenge` (it was not repeated), `gone`, `timeout`, `no_connection`, `tls`, `no_answer`, `name_not_found`, `address_not_allowed`.
-    /// Clients ignore values that they do not know.
+    /// Why the last attempt failed: `status`, `challenge` (it was not repeated), `gone`, `timeout`, `no_connection`,
+    /// `tls`, `no_answer`, `name_not_found`, `address_not_allowed`. Clients ignore values that they do not know.
     #[schema(required = true, example = "status")]
     last_error: Option<String>,
     /// The earliest time of the next attempt; null if there is none, or if an earlier message of its game is waiting.

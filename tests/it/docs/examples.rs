@@ -23,7 +23,8 @@ struct Stage {
     ids: BTreeMap<&'static str, String>,
 }
 
-/// A stage on which an operation can do its work: an account with an active game against a guest, an app with a player, or what else it needs.
+/// A stage on which an operation can do its work. It has an account with an active game against a guest, an app with a
+/// player, or what else the operation needs.
 async fn stage(app: &TestApp, operation: &str, n: usize) -> Stage {
     let operator = operators::operator(app, &format!("operator-{n}")).await;
     if operation.split('_').any(|word| word == "app") {
@@ -153,8 +154,8 @@ async fn send_form(
     send(request).await
 }
 
-/// Refusals for which an example cannot be blamed: it holds a token or a code that only another answer could tell, or the webhook's
-/// endpoint does not exist, or the server has no issuers.
+/// Refusals for which an example cannot be blamed. It holds a token or a code that only another answer could tell, the
+/// webhook's endpoint does not exist, or the server has no issuers.
 const REFUSED: [(&str, &str); 13] = [
     ("begin_sign_in", "not_found"),
     ("complete_sign_in", "not_found"),

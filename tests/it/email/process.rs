@@ -1,4 +1,5 @@
-//! The process: with an SMTP server it sends mail by itself, and neither its log nor its errors show an address, a token or a password.
+//! The process: with an SMTP server it sends mail by itself. Neither its log nor its errors show an address, a token or
+//! a password.
 
 use std::time::{Duration, Instant};
 

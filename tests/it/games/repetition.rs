@@ -1,5 +1,5 @@
-//! Repetition in Oware: a game ends when a position comes too often since the last capture. A server without the game in
-//! its cache reads the earlier positions from the log, and a page of the history is not read from its beginning.
+//! Repetition in Oware: a game ends when a position comes too often since the last capture. A server without the game
+//! in its cache reads the earlier positions from the log. A page of the history is not read from its beginning.
 
 use mancala_server::{
     db::{DbError, games},
@@ -25,8 +25,8 @@ async fn game_of_one(app: &TestApp) -> (String, Guest) {
     (game["id"].as_str().expect("an id").to_owned(), ana)
 }
 
-/// A game that ends by repetition: of the games in which each side takes its moves in turn from a place that differs from
-/// game to game, the first.
+/// The first game that ends by repetition, of a series of games. In each game of the series, the sides take their moves
+/// in turn from another place.
 fn repeating_line() -> Vec<Move> {
     let options = AnyOptions::parse(Variant::Oware, "standard", OPTIONS).expect("the options are valid");
     let line = |seed: usize| {

@@ -30,7 +30,7 @@ use crate::support::{
 /// A client that no limit but that of all waiters holds back.
 const ANYONE: live::Client = live::Client { player: None, address: None };
 
-/// What "at once" means on a busy machine, and how soon a change by another server is seen at the latest: far from the 50
+/// "At once" on a busy machine, and the latest time at which a change by another server is seen. It is far from the 50
 /// seconds that the tests ask to wait.
 const SOON: Duration = Duration::from_secs(15);
 

@@ -13,7 +13,8 @@ use crate::support::{
     replay::every_log_replays_to_its_row,
 };
 
-/// Games of two players: one in which both have moved, one that has hardly begun, an open one, and an invitation of the first by the second.
+/// Games of two players. In one both have moved, one has hardly begun, one is open, and one is an invitation of the
+/// first player by the second.
 async fn games(app: &TestApp, player: &Guest, other: &Guest) -> [String; 4] {
     let active = app.started_between(player, other, &json!({})).await;
     app.played(&active, player, 1, "A").await;

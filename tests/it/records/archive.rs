@@ -289,8 +289,8 @@ async fn a_log_that_does_not_come_back_is_put_off_and_stays() {
         app.resign_game(&id, &ana).await;
         ids.push(id);
     }
-    // Each in its way: no position, a move in another form, a gap, a step back in time, a kind of event of a later release. The
-    // last is sound: an older release has written less into its first event.
+    // Each log is damaged in its way. Five have no position, a move in another form, a gap, a step back in time, or a
+    // kind of event of a later release. The last is sound: an older release has written less into its first event.
     for (id, damage) in ids.iter().zip([
         "update event set position = 'none' where seq = 4",
         "update event set move = 'takeback 007' where seq = 4",

@@ -59,8 +59,8 @@ async fn games_of(app: &TestApp, guest: &Guest, count: usize) -> Vec<String> {
     ids
 }
 
-/// Games whose next append is held up in the middle of its statement, until the gate is opened for them; for five seconds at
-/// most, when the statement runs out of time.
+/// Holds up the next append of these games in the middle of its statement, until the gate is opened for them. After
+/// five seconds at most, the statement runs out of time.
 async fn shut_gate(app: &TestApp, games: &[&String]) {
     let names: Vec<_> = games.iter().map(|game| format!("'{game}'")).collect();
     let gate = format!(
@@ -94,9 +94,9 @@ fn queued(app: &TestApp) -> usize {
     counted(app, "mancala_appends_queued")
 }
 
-/// Plays the first move of a game, which is held up at the gate; and when it is, lets others begin to move, who wait for the
-/// writer. Once so many wait, something is done, and the gate is opened: then they go together. The first game's move is
-/// always stored.
+/// Plays the first move of a game, which is held up at the gate. When it is, other moves begin, and wait for the
+/// writer. Once so many wait, something is done, and the gate is opened: then they go together. The first game's move
+/// is always stored.
 async fn together<T, U>(
     app: &TestApp,
     (guest, first): (&Guest, &str),

@@ -209,8 +209,8 @@ impl Player {
         }
     }
 
-    /// Asserts that every acknowledged move is in the history, that the history has no gap, and nothing but the one move more
-    /// of which the answer was lost.
+    /// Asserts that every acknowledged move is in the history, and that the history has no gap. Beyond them it may have
+    /// only the one move of which the answer was lost.
     async fn verify(&mut self, base: &str) {
         let present = (self.game.clone(), self.acknowledged.clone());
         for (game, acknowledged) in self.past.drain(..).chain([present]).collect::<Vec<_>>() {

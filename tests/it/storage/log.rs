@@ -39,8 +39,8 @@ async fn play_to_the_end(app: &TestApp, guest: &Guest, n: usize) -> i64 {
 
 #[actix_web::test]
 async fn nearly_every_move_is_a_heap_only_update() {
-    // The room of old row versions is used again once no transaction of the whole cluster is older: those of other tests last
-    // as long as they like.
+    // The room of old row versions is used again once no transaction of the whole cluster is older. Transactions of
+    // other tests last as long as they like.
     let cluster = Cluster::start("heap-only");
     let app = TestApp::start_on(&cluster, Setup::default()).await;
     let ana = app.guest("Ana").await;

@@ -1,9 +1,9 @@
 //! No circle of imports among the files and folders of any folder.
 //!
-//! A file depends on the file that defines what it names; a re-export on the way counts for nothing. In each folder, what its
-//! files depend on is a graph of its children: of files and of folders as wholes. This graph has no circle. A `mod.rs`, or the
-//! `lib.rs` of a crate, is a child of its own, `(mod)`: it may re-export what is below it, and if it also defines something
-//! that the files below use, it may use nothing of them.
+//! A file depends on the file that defines what it names; a re-export on the way counts for nothing. In each folder,
+//! what its files depend on is a graph of its children: of files and of folders as wholes. This graph has no circle. A
+//! `mod.rs`, or the `lib.rs` of a crate, is a child of its own, `(mod)`, that may re-export what is below it. If it
+//! also defines something that the files below use, it may use nothing of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! What the compiler cannot keep of the architecture, read off the sources.
 //!
-//! Each rule is a function from sources to findings. One test applies it to the workspace and prints every finding; another
-//! applies it to a small bad source, so that no rule can pass because it finds nothing. `syn` parses the sources, and items
-//! under `#[cfg(test)]` are left out.
+//! Each rule is a function from sources to findings. One test applies it to the workspace and prints every finding.
+//! Another one applies it to a small bad source, so that no rule can pass because it finds nothing. `syn` parses the
+//! sources, and items under `#[cfg(test)]` are left out.
 
 mod boundaries;
 mod circles;
@@ -11,6 +11,7 @@ mod functions;
 mod games;
 mod names;
 mod paths;
+mod sentences;
 mod snapshots;
 mod sources;
 mod statements;
@@ -20,7 +21,7 @@ use self::sources::{Source, workspace};
 type Rule = fn(&[Source]) -> Vec<String>;
 
 /// Each rule by what it finds.
-const RULES: [(&str, Rule); 18] = [
+const RULES: [(&str, Rule); 19] = [
     ("circles of imports", circles::findings),
     ("modules of the server that are used where they may not be", boundaries::unknown_neighbours),
     ("modules of the server that MAY_USE does not list", boundaries::unlisted_modules),
@@ -39,6 +40,7 @@ const RULES: [(&str, Rule); 18] = [
     ("long functions", functions::findings),
     ("long names of tests", |_| names::long_test_names()),
     ("persons in the place of processes", |_| documents::persons()),
+    ("long sentences and wide lines of comments", |_| sentences::long_sentences()),
 ];
 
 #[test]

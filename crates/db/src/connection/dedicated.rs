@@ -41,8 +41,8 @@ impl DedicatedConnection {
 
     /// Runs a statement. The connection is kept only after the statement has ended: one that is lost is closed.
     ///
-    /// If the database was set back since the last statement, this one is not sent: its caller may have decided on what is no
-    /// longer there. To the caller it looks as if the connection were lost.
+    /// If the database was set back since the last statement, this one is not sent. Its caller may have decided on data
+    /// that is no longer there. To the caller it looks as if the connection were lost.
     pub(crate) async fn run<T>(
         &mut self,
         statement: impl AsyncFnOnce(&mut PgConnection) -> Result<T, DbError>,

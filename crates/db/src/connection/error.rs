@@ -147,8 +147,8 @@ fn kind_of(code: &str, is_fatal: bool, routine: Option<&str>) -> Kind {
     Kind::Failed
 }
 
-/// Whether a statement that the connection has prepared is gone or out of date: behind a pooler the statement is on
-/// another connection, and after a migration its columns may have other types. A new connection prepares it anew.
+/// Whether a statement that the connection has prepared is gone or out of date. Behind a pooler the statement is on
+/// another connection. After a migration its columns may have other types. A new connection prepares it anew.
 fn is_of_prepared_statement(code: &str, routine: Option<&str>) -> bool {
     // invalid_sql_statement_name, duplicate_prepared_statement
     matches!(code, "26000" | "42P05")

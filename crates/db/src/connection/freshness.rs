@@ -1,8 +1,9 @@
 //! Whether a standby has caught up with the primary. It knows no table.
 //!
-//! A read may go to the standby only after the standby has replayed all that was acknowledged before the read began. So it sees
-//! the changes of every client, whichever server stored them. What tells is the position in PostgreSQL's log (WAL): the primary
-//! says how far the log is, and the standby how far it has replayed it. One task compares them for all reads that wait.
+//! A read may go to the standby only after the standby has replayed all that was acknowledged before the read began. So
+//! it sees the changes of every client, whichever server stored them. The measure is the position in PostgreSQL's log
+//! (WAL). The primary says how far the log is, and the standby how far it has replayed it. One task compares them for
+//! all reads that wait.
 
 use std::{
     fmt,
@@ -196,8 +197,8 @@ fn lock(instance: &Mutex<Option<Known>>) -> MutexGuard<'_, Option<Known>> {
     instance.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Replies to reads in groups: those that come while two positions are compared form the next group, because only a position that
-/// is read after a read began counts for it.
+/// Replies to reads in groups. Reads that come while two positions are compared form the next group. For a read, only a
+/// position counts that was read after the read began.
 async fn reply_to_all(mut comparison: Comparison, mut queue: mpsc::Receiver<Reply>) {
     let mut waiting = Vec::new();
     while queue.recv_many(&mut waiting, WAITING_MAX).await > 0 {

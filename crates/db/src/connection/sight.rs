@@ -1,8 +1,8 @@
 //! How a database looks at a moment: its clock, and what tells whether it still holds what was seen of it before.
 //!
-//! A database that was restored, or one that took over from another, may lack what a process has read. It may also give the
-//! same versions to other events. What tells: the cluster and its timeline, the ids of the database and of the tables of games,
-//! and the position in PostgreSQL's log (WAL), which only grows.
+//! A database that was restored, or one that took over from another, may lack what a process has read. It may also give
+//! the same versions to other events. A process compares the cluster and its timeline, and the ids of the database and
+//! of the tables of games. It also compares the position in PostgreSQL's log (WAL), which only grows.
 
 use std::time::{Duration, Instant};
 

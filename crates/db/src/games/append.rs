@@ -205,7 +205,7 @@ impl Append {
 }
 
 /// Stores a group of appends, durably: at most one for each game, in the order of their ids. Each one is stored as a
-/// whole if its game is still at the expected version, and otherwise not at all; the others do not depend on it. If the
+/// whole if its game is still at the expected version, and otherwise not at all. The others do not depend on it. If the
 /// statement fails, nothing is stored. Returns the games whose appends were stored.
 ///
 /// For a game whose players have webhooks, the statement queues a row of `webhook_event`. The game's row says whether

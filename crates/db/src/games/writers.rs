@@ -42,8 +42,8 @@ const WAIT: Duration = Duration::from_secs(3);
 /// How many checks wait for a writer at most. A process makes one at a time.
 const CHECKS_MAX: usize = 4;
 
-/// All writers of a process. Each one owns the games whose ids fall to it, so that the appends to one game follow each
-/// other and never wait for the row's lock.
+/// All writers of a process. Each one owns the games whose ids fall to it. So the appends to one game follow each other
+/// and never wait for the row's lock.
 pub struct Writers {
     queues: Vec<mpsc::Sender<Queued>>,
     /// For each writer, the requests to check its connection.
@@ -191,7 +191,7 @@ impl WriterTasks {
     }
 }
 
-/// Appends events to a game's log and updates its row to their fold, in one statement with optimistic locking: either
+/// Appends events to a game's log and updates its row to their fold, in one statement with optimistic locking. Either
 /// all of it is stored, durably, or nothing. `next` is the game after the events; the row must still be at the version
 /// before them.
 ///
@@ -320,7 +320,7 @@ impl Writer {
     }
 
     /// Stores what can be stored of a group that failed. If the reason was a lock, the appends whose rows are still
-    /// locked fail at once: the lock may be held for longer, and the others must not wait for it again. If the
+    /// locked fail at once. The lock may be held for longer, and the others must not wait for it again. If the
     /// statement fails once more, each append is tried alone.
     async fn write_split(&mut self, group: Vec<Pending>, failure: DbError) {
         let unlocked = match failure {

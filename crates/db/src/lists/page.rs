@@ -41,7 +41,8 @@ pub struct Page {
     pub next: Option<PageKey>,
 }
 
-/// A row of an index range: a game of the list if it is `shown`; the `last` one that was scanned if there may be more.
+/// A row of an index range. It is a game of the list if it is `shown`. It is the `last` one that was scanned if there
+/// may be more.
 pub(crate) struct Found {
     pub(crate) id: Uuid,
     pub(crate) at: OffsetDateTime,

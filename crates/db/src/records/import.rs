@@ -94,7 +94,8 @@ impl Players {
     }
 }
 
-/// An id as if the game had been created at that time, because lists are in the order of ids; in the slot of the importer.
+/// An id as if the game had been created at that time, because lists are in the order of ids. It is in the slot of the
+/// importer.
 fn new_id(at: OffsetDateTime, importer: Option<PlayerId>) -> GameId {
     let seconds = u64::try_from(at.unix_timestamp()).unwrap_or(0);
     let id = GameId(Uuid::new_v7(Timestamp::from_unix(NoContext, seconds, at.nanosecond())));

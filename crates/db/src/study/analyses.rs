@@ -34,8 +34,8 @@ pub const NETWORK_WAITING_MAX: i64 = 30;
 /// for accounts for ever.
 const GUEST_HANDICAP: Duration = Duration::seconds(30);
 
-/// How many analyses may be queued by all players. From half of it on, a player may queue only one, so that a few
-/// players, or many guests of one person, do not shut out the others.
+/// How many analyses may be queued by all players. From half of it on, a player may queue only one. So a few players,
+/// or many guests of one person, do not shut out the others.
 const ALL_WAITING_MAX: i64 = 10_000;
 
 /// A round is closed to new requests while a request of a later round has waited for longer than this. Otherwise new players could
@@ -191,7 +191,7 @@ pub async fn request(
     if let Some(refused) = refused(&mut transaction, game.id(), player, &requester).await? {
         return Ok(refused);
     }
-    // In the present round, in the next one if that is closed, or in the one after the last game of the same account or network.
+    // The present round, the next one if that is closed, or the one after the last game of the same account or network.
     sqlx::query!(
         r#"
         insert into analysis_request as kept (game_id, player_id, requested_at, round, ply, plies, round_key, order_at)
@@ -382,7 +382,8 @@ pub async fn do_others_wait(pool: &PgPool, game: GameId) -> Result<bool, DbError
     Ok(exists.fetch_one(pool).instrument(statement("select analysis_request")).await?)
 }
 
-/// Ends the lease of a request that gives way to others, and moves it, with all others of the same account or network, into the next round.
+/// Ends the lease of a request that gives way to others. The request moves into the next round, with all others of the
+/// same account or network.
 pub async fn give_way(pool: &PgPool, game: GameId) -> Result<(), DbError> {
     sqlx::query!(
         r#"

@@ -1,8 +1,8 @@
 //! A chunk of the explorer's entries in binary form: positions in their order, and for each the numbers of its games.
 //!
-//! Positions are hashes, so the distance between two neighbours is as long as chance makes it: a Golomb-Rice code of it takes two bits more
-//! than the average distance. An entry of one game takes about 62 bits, however many there are: more games have longer numbers, and their
-//! positions are closer to each other. Knows no statement.
+//! Positions are hashes, so the distance between two neighbours is random. A Golomb-Rice code of it takes two bits more
+//! than the average distance. An entry of one game takes about 62 bits, however many there are. More games have longer
+//! numbers, and their positions are closer to each other. Knows no statement.
 
 use uuid::Uuid;
 
@@ -47,7 +47,8 @@ const ENTRIES_MAX: usize = 2_000;
 /// A position of so many games stands in one chunk.
 const GAMES_TOGETHER: usize = 64;
 
-/// How the bits of a chunk are to be read: the bits of the rest of a distance, the bits of a number, and how many entries there are.
+/// The head of a chunk says how its bits are read. It has the bits of the rest of a distance, the bits of a number, and
+/// the count of entries.
 const HEAD: usize = 4;
 
 /// The form of a chunk's bits.

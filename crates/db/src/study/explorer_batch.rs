@@ -86,7 +86,8 @@ impl Batch {
         self.last.filter(|_| self.is_full)
     }
 
-    /// Stores the batch. A game that was counted before violates a key, and then nothing is stored. `None` if a game has left the queue since it was read: the caller rolls back.
+    /// Stores the batch. A game that was counted before violates a key, and then nothing is stored. `None` if a game
+    /// has left the queue since it was read: the caller rolls back.
     pub(super) async fn store(
         &self,
         connection: &mut PgConnection,

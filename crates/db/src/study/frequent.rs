@@ -1,7 +1,8 @@
 //! Frequent positions: those whose counts are stored.
 //!
-//! A position has rows in `explored_move` with what all of its games did there, or it has none. Those that few games came to have none:
-//! what was played there is read from the logs of these games, and so each ply of a game does not take a row.
+//! A position has rows in `explored_move` with what all of its games did there, or it has none. Positions that few
+//! games came to have none. The moves there are read from the logs of these games. So not every ply of a game takes a
+//! row.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -140,8 +140,8 @@ pub async fn list(
     rows.into_iter().map(Note::try_from).collect()
 }
 
-/// Up to `limit` notes of a player on all games, the oldest games first, after the one on this ply of a game if one is
-/// given.
+/// Up to `limit` notes of a player on all games, the oldest games first. If a ply of a game is given, they are those
+/// after its note.
 pub async fn list_all(
     pool: &PgPool,
     player: PlayerId,

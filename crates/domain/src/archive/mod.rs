@@ -4,9 +4,9 @@
 //! the legal moves, and its position follows from the rules; a time is the difference from the event before. What is rare is
 //! written whole: a position to which the rules do not lead, a move that is not listed.
 //!
-//! Knows events and rules, and not where the bytes are stored. A form that was ever stored is read for ever: what version 1
-//! reads and writes never changes. The checksum is also one of the moves and positions, so a rule that changes later is an
-//! error of the reader and no other history.
+//! Knows events and rules, and not where the bytes are stored. A form that was ever stored is read for ever: what
+//! version 1 reads and writes never changes. The checksum also covers the moves and positions. So a rule that changes
+//! later is an error of the reader and no other history.
 
 mod bits;
 mod checksum;

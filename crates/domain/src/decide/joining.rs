@@ -48,8 +48,8 @@ impl Game {
         Ok(vec![Fact::Joined { seat: self.terms().creator.other(), player: command.player }])
     }
 
-    /// What a player is told whom a block keeps out of an open game: that the code is wrong, or that there is no such game. Both are told to
-    /// others, too, so that neither says that there is a block.
+    /// The refusal for a player whom a block keeps out of an open game. It says that the code is wrong, or that there
+    /// is no such game. Both are told to others, too, so that neither says that there is a block.
     fn closed_to(&self, player: PlayerId) -> Refusal {
         match self.terms().opponent {
             Opponent::Link { .. } if self.is_visible_to(Some(player)) => Refusal::WrongJoinCode,
@@ -57,7 +57,8 @@ impl Game {
         }
     }
 
-    /// Checks that a reader may see the game: one who may at any time, or one who holds the join code while a seat is free.
+    /// Checks that a reader may see the game. The reader may see it at any time, or holds the join code while a seat is
+    /// free.
     pub fn check_readable(&self, reader: Option<PlayerId>, join_code: Option<&str>) -> Result<(), Refusal> {
         if self.is_visible_to(reader) {
             return Ok(());

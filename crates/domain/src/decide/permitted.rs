@@ -120,9 +120,9 @@ impl Game {
         self.decide(&command, context).is_ok_and(|decision| !decision.events.is_empty())
     }
 
-    /// Whether a player has a turn that stands. The position counts the plies that stand: one for a turn of the opener, and
-    /// one more for a turn of the opponent. What it does not tell: whether the opponent has one, if that player's first turn
-    /// was taken back and the opener's has several plies; the answer is then `true`.
+    /// Whether a player has a turn that stands. The position counts the plies that stand: one for a turn of the opener,
+    /// and one more for a turn of the opponent. It does not tell whether the opponent has one, if that player's first
+    /// turn was taken back and the opener's has several plies. The answer is then `true`.
     fn has_turn_to_take_back(&self, player: PlayerId) -> bool {
         let own = |seat: &Seat| self.players()[*seat] == Some(player) && self.moved()[*seat];
         let Some(seat) = Seat::ALL.into_iter().find(own) else { return false };

@@ -54,9 +54,9 @@ impl Game {
         (Self::created(id, &created, at), Event { seq: 1, at, fact: Fact::Created(created) })
     }
 
-    /// The rematch that was agreed on with these events of this game, if it was: a game with the sides exchanged, and
-    /// the events that begin its log. The player that offered it creates the game, and the other player has joined. The
-    /// computer needs not join.
+    /// The rematch on which the players agreed with these events of this game, if they did. It is a game with the sides
+    /// exchanged, and the events that begin its log. The player that offered it creates the game, and the other player
+    /// has joined. The computer needs not join.
     pub fn begin_rematch(&self, events: &[Event]) -> Option<(Self, Vec<Event>)> {
         let (accepted_by, id, at) = events.iter().find_map(|event| match event.fact {
             Fact::Rematched { seat, game } => Some((seat, game, event.at)),
@@ -93,9 +93,9 @@ impl Game {
         Ok(game)
     }
 
-    /// The game that was stored beside its log. The state is taken as it is: a reader that finds columns which
-    /// contradict one another reports them before this, and [`audit`](crate::audit()) compares the game with the fold
-    /// of its log.
+    /// The game that was stored beside its log. The state is taken as it is. A reader that finds columns which
+    /// contradict one another reports them before this. [`audit`](crate::audit()) compares the game with the fold of
+    /// its log.
     pub const fn from_stored(state: GameState) -> Self {
         Self { state }
     }

@@ -12,7 +12,7 @@ pub enum AnyBoard {
 }
 
 impl AnyBoard {
-    /// Seeds in the pits of this side, in sowing order: with two rows the last pit touches the side's own store, with
+    /// Seeds in the pits of this side, in sowing order. With two rows the last pit touches the side's own store. With
     /// four the first eight are the front row.
     #[must_use]
     pub fn pits(&self, side: Side) -> &[u16] {

@@ -111,8 +111,8 @@ impl Position {
         self.lockstep
     }
 
-    /// The result, once the game is over: more seeds in store wins, after the last round of a match; where points decide
-    /// a match, more points (R8, R9).
+    /// The result, once the game is over. More seeds in store win, in a match after its last round. Where points decide
+    /// a match, more points win (R8, R9).
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         let by_stores = || Outcome::of(self.board.stores(), self.reason);
@@ -321,8 +321,8 @@ impl Position {
         }
     }
 
-    /// R9: a match ends after its last round, when a side cannot fill one pit, or when a side has won so many rounds that
-    /// the other cannot come level.
+    /// R9: a match ends after its last round, or when a side cannot fill one pit. It also ends when a side has won so
+    /// many rounds that the other cannot come level.
     fn another_round_follows(&self) -> bool {
         let rounds_left = u32::from(self.options.max_rounds).saturating_sub(self.round);
         let lead = u32::from(self.points.south.abs_diff(self.points.north));
@@ -409,8 +409,8 @@ fn check_points(options: Options, setup: &Setup) -> Result<(), ParsePositionErro
     if is_possible { Ok(()) } else { Err(ParsePositionError::Points) }
 }
 
-/// Refuses a lockstep opening that is none: by other options, in a later round, beside other flags, with the wrong side to
-/// move, or of a pit that cannot be sown (R10, R12).
+/// Refuses a lockstep opening that is none (R10, R12). Its options are others, its round is a later one, or it has
+/// other flags too. Or the wrong side is to move, or a pit is chosen that cannot be sown.
 fn check_lockstep(options: Options, setup: &Setup) -> Result<(), ParsePositionError> {
     let flag = Flag::Lockstep.letter();
     if !setup.flags.has(Flag::Lockstep) {

@@ -87,8 +87,8 @@ impl Position {
         self.is_over().then(|| Outcome::of(self.board.stores(), self.reason))
     }
 
-    /// The pits that may be sown, in order, each that could capture also with the capture declined if that is a choice, then `pass` on an optional extra move, then `swap` at North's first choice
-    /// (R4).
+    /// The pits that may be sown, in order. Each that could capture comes also with the capture declined, if that is a
+    /// choice. Then come `pass` on an optional extra move, and `swap` at North's first choice (R4).
     #[must_use]
     pub fn legal_moves(&self) -> MoveList {
         let mut moves = MoveList::new();

@@ -214,8 +214,9 @@ impl Position {
         }
     }
 
-    /// R42: lifts all seeds of a pit and drops them one by one: a single one in the next pit, of several the first one
-    /// in the pit itself. Returns the pit that the last seed reached; `None` if there was nothing to sow.
+    /// R42: lifts all seeds of a pit and drops them one by one. A single seed goes into the next pit. Of several, the
+    /// first one goes into the pit itself. Returns the pit that the last seed reached; `None` if there was nothing to
+    /// sow.
     ///
     /// The hand holds at most [`SEEDS_MAX`] seeds, and each turn of the loop drops one of them.
     fn sow(&mut self, pit: Pit, effects: &mut impl EffectSink) -> Option<Pit> {
@@ -294,8 +295,8 @@ impl Position {
     }
 
     /// R45, step 4: the position has come as often as it may, or no store has changed for so long that the history is
-    /// full. The second bound makes every game end: stores change at least once in [`HISTORY_MAX`] + 1 plies, and a store can
-    /// grow at most as often as there are seeds.
+    /// full. The second bound makes every game end. Stores change at least once in [`HISTORY_MAX`] + 1 plies. A store
+    /// can grow at most as often as there are seeds.
     fn goes_in_circles(&self, history: &History) -> bool {
         let limit = usize::from(self.options.rules().closing.repetition);
         history.len() >= HISTORY_MAX || history.count(&self.board, self.turn) + 1 >= limit

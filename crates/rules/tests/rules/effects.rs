@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use mancala_rules::{AnyPosition, BySide, Effect, Move, Pit, Place, Side};
 
-/// The seeds of a board, its burnt pits and tuzdyks by place name, and whether a refill burns pits, as a client that knows no rules would
-/// keep them.
+/// A board, as a client that knows no rules would keep it. It has the seeds, the burnt pits and tuzdyks by place name,
+/// and whether a refill burns pits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     seeds: BTreeMap<String, u16>,

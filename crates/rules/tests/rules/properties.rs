@@ -305,8 +305,8 @@ fn value(preset: &PresetSpec, spec: &OptionSpec, pick: u16) -> String {
     format!("{name}={value}")
 }
 
-/// A position with any seeds and any flags that are allowed together; in a match also with burnt pits, in any round,
-/// and in Toguz Kumalak with tuzdyks.
+/// A position with any seeds and any flags that are allowed together. In a match it has burnt pits too, in any round,
+/// and in Toguz Kumalak tuzdyks.
 pub fn made_up_position() -> impl Strategy<Value = AnyPosition> {
     let seeds = prop_oneof![3 => Just(0), 2 => 1..4_u16, 1 => 0..10_u16];
     let heap = (0..24_usize, 0..34_u16);

@@ -28,8 +28,9 @@ const PNG: &str = "image/png";
 /// Part of the tags of pictures: another release may draw them otherwise.
 pub const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
-/// What a PNG costs, in plies, each of which is replayed in about 10 µs: reading the SVG and setting its text, and then the square of the
-/// width in pixels for each ply. `cargo bench -p mancala-picture` measures it.
+/// What a PNG costs, in plies, each of which is replayed in about 10 µs. Reading the SVG and setting its text is the
+/// fixed part. Then one ply pays for [`PIXELS_PER_PLY`] pixels of the square of the width.
+/// `cargo bench -p mancala-picture` measures it.
 const PLIES_PER_PNG: u32 = 500;
 const PIXELS_PER_PLY: u32 = 250;
 

@@ -23,8 +23,9 @@ pub struct Scanned {
     pub next: Option<GameId>,
 }
 
-/// Looks at up to `limit` logs after one, in the order of the games' ids. It jumps from game to game in the key of `event`, so it
-/// passes no archived game: what is left to do is found without an index or a queue that moves would have to keep.
+/// Looks at up to `limit` logs after one, in the order of the games' ids. It jumps from game to game in the key of
+/// `event`, so it passes no archived game. It finds the rest of the work without an index or a queue that moves would
+/// have to keep.
 pub async fn scan(
     pool: &PgPool,
     after: Option<GameId>,

@@ -108,8 +108,8 @@ impl Sorted {
     }
 }
 
-/// Stores the rows of `explored_move` for the frequent positions of a part, unless they are there. After about every `step` visits it calls `pause` with
-/// their number. `None` if another process has taken the rebuild over.
+/// Stores the rows of `explored_move` for the frequent positions of a part, unless they are there. After about every
+/// `step` visits it calls `pause` with their number. `None` if another process has taken the rebuild over.
 pub async fn load_moves(
     pool: &PgPool,
     rebuild: &Rebuild,

@@ -190,8 +190,8 @@ async fn visits_of(connection: &mut PgConnection, batch: i32, games: &HashSet<Uu
     Ok(visits.filter(|visit| games.contains(&game(visit))).copied().collect())
 }
 
-/// Games that the new tables count leave the queue, those that cannot be read are put off, and those that ended meanwhile are
-/// queued, also if the former tables count them.
+/// Games that the new tables count leave the queue, and those that cannot be read are put off. Games that ended
+/// meanwhile are queued, also if the former tables count them.
 async fn settle(connection: &mut PgConnection, now: OffsetDateTime) -> Result<(), DbError> {
     plan_for(connection, WHOLE_TABLES).await?;
     sqlx::query!(

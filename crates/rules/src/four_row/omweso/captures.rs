@@ -3,8 +3,8 @@
 
 use crate::four_row::{Board, Direction, Pit};
 
-/// The pits that a lap captures whose last seed has fallen in `last`, which held seeds before: the front pit facing it
-/// and the back pit behind that, if both hold seeds (R29).
+/// The pits that a lap captures whose last seed has fallen in `last`, which held seeds before. They are the front pit
+/// facing it and the back pit behind that, if both hold seeds (R29).
 pub(super) fn captured(board: &Board, last: Pit) -> Option<[Pit; 2]> {
     let front = last.facing()?;
     let pits = [front, front.behind()];

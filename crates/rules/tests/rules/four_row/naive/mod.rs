@@ -1,4 +1,4 @@
-//! A second, naive form of the rules, written from their text alone: pits are letters in a map, words and positions are
+//! A second, naive form of the rules, written from their text alone. Pits are letters in a map, words and positions are
 //! texts, and every question is answered by trying. It shares no code with the crate.
 
 mod bao;
