@@ -39,6 +39,11 @@ function launched(): Promise<Browser> {
   return browser;
 }
 
+/** A browser of one device. Its profile is deleted when it is closed. */
+function launchFor(switches: readonly string[], options: BrowserContextOptions): Promise<BrowserContext> {
+  return chromium.launchPersistentContext("", { executablePath: EXECUTABLE, args: [...FLAGS, ...switches], timeout: 2 * WAIT_MS, ...options });
+}
+
 export async function closeBrowser(): Promise<void> {
   await (await browser)?.close();
   browser = undefined;
@@ -53,6 +58,8 @@ export interface Device extends BrowserContextOptions {
   expected?: RegExp;
   /** Where the server is, for a device behind a network of its own. */
   base?: string;
+  /** Switches of a browser that the device has for itself, with a profile that is not private. */
+  switches?: readonly string[];
 }
 
 /** What a page has shown, if only for a moment. */
@@ -72,8 +79,9 @@ export class Person {
   ) {}
 
   static async arrive(device: Device = {}): Promise<Person> {
-    const { settings, stored, expected, base = BASE, ...options } = device;
-    const context = await (await launched()).newContext({ viewport: { width: 1200, height: 900 }, locale: "en-GB", ...options });
+    const { settings, stored, expected, base = BASE, switches, ...rest } = device;
+    const options = { viewport: { width: 1200, height: 900 }, locale: "en-GB", ...rest };
+    const context = await (switches ? launchFor(switches, options) : (await launched()).newContext(options));
     context.setDefaultTimeout(WAIT_MS);
     const items = { "mancala.settings": JSON.stringify({ speed: "off", ...settings }), ...stored };
     await context.addInitScript((all) => {
