@@ -71,9 +71,9 @@ export class PushService {
     return `${this.#origin}/send/`;
   }
 
-  /** How many subscriptions there are. */
+  /** How many subscriptions of pages there are. Chromium has one more, for itself. */
   get count(): number {
-    return this.#subscribed.size;
+    return [...this.#subscribed.values()].filter(({ subtype }) => subtype.startsWith("wp:")).length;
   }
 
   close(): void {
