@@ -39,13 +39,20 @@ function launched(): Promise<Browser> {
   return browser;
 }
 
+/** The browsers of devices that have one for themselves. */
+const own: BrowserContext[] = [];
+
 /** A browser of one device. Its profile is deleted when it is closed. */
-function launchFor(switches: readonly string[], options: BrowserContextOptions): Promise<BrowserContext> {
-  return chromium.launchPersistentContext("", { executablePath: EXECUTABLE, args: [...FLAGS, ...switches], timeout: 2 * WAIT_MS, ...options });
+async function launchFor(switches: readonly string[], options: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await chromium.launchPersistentContext("", { executablePath: EXECUTABLE, args: [...FLAGS, ...switches], timeout: 2 * WAIT_MS, ...options });
+  own.push(context);
+  return context;
 }
 
 export async function closeBrowser(): Promise<void> {
   await (await browser)?.close();
+  // A test that has failed leaves it open.
+  await Promise.all(own.splice(0).map((context) => context.close()));
   browser = undefined;
 }
 

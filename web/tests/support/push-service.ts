@@ -83,7 +83,9 @@ export class PushService {
 
   async #listen(server: Server): Promise<number> {
     this.#servers.push(server);
-    server.on("connection", (socket: Socket) => this.#sockets.add(socket));
+    // A test that has failed leaves it open.
+    server.unref();
+    server.on("connection", (socket: Socket) => this.#sockets.add(socket.unref()));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     return (server.address() as AddressInfo).port;
   }
