@@ -4,6 +4,11 @@ import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 
+import { de } from "./src/texts/de.ts";
+import { en } from "./src/texts/en.ts";
+import { es } from "./src/texts/es.ts";
+import { fr } from "./src/texts/fr.ts";
+
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Tells the service worker which files to keep. Its own name is fixed, because a browser looks for changes at one address. */
@@ -22,11 +27,30 @@ function serviceWorker(): Plugin {
   };
 }
 
+/**
+ * Builds a catalogue as a list of its texts, in the order of the keys of the English one, which every visit loads. The keys would be a third of each
+ * catalogue. A test compares each built catalogue with its source.
+ */
+function catalogues(): Plugin {
+  const modules = new Map(Object.entries({ de, es, fr }).map(([language, texts]) => [here(`src/texts/${language}.ts`), { language, texts }]));
+  return {
+    name: "catalogues",
+    apply: "build",
+    transform(_, id) {
+      const module = modules.get(id);
+      if (!module) return null;
+      const texts = Object.keys(en).map((key) => module.texts[key as keyof typeof en]);
+      const code = `import { byKey } from "./index.ts";\nexport const ${module.language} = byKey(${JSON.stringify(texts)});`;
+      return { code, map: null };
+    },
+  };
+}
+
 /** What the server answers itself: the API, and the pages of games to share. */
 const proxy = Object.fromEntries(["/v1", "/g/"].map((path) => [path, process.env["BASE_URL"] ?? "http://127.0.0.1:8080"]));
 
 export default defineConfig({
-  plugins: [serviceWorker()],
+  plugins: [serviceWorker(), catalogues()],
   resolve: {
     alias: {
       "@mancala-server/client": here("../clients/typescript/src/index.ts"),

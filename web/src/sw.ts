@@ -1,4 +1,4 @@
-// The service worker: it keeps the page's own files, so that the page opens without a network. It never answers for the API.
+// The service worker: it keeps the page's own files, so that the page opens without a network, and shows notifications. It never answers for the API.
 // The build replaces __FILES__ and __RELEASE__.
 
 declare const self: ServiceWorkerGlobalScope;
@@ -10,9 +10,12 @@ interface ServiceWorkerGlobalScope {
   addEventListener(type: "install" | "activate", listener: (event: Extendable) => void): void;
   addEventListener(type: "fetch", listener: (event: Fetching) => void): void;
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
+  addEventListener(type: "push", listener: (event: Pushed) => void): void;
+  addEventListener(type: "notificationclick", listener: (event: Clicked) => void): void;
   skipWaiting(): Promise<void>;
-  clients: { claim(): Promise<void> };
+  clients: { claim(): Promise<void>; matchAll(): Promise<Shown[]>; openWindow(path: string): Promise<unknown> };
   location: Location;
+  registration: ServiceWorkerRegistration;
 }
 interface Extendable {
   waitUntil(promise: Promise<unknown>): void;
@@ -20,6 +23,25 @@ interface Extendable {
 interface Fetching extends Extendable {
   request: Request;
   respondWith(answer: Promise<Response>): void;
+}
+
+interface Pushed extends Extendable {
+  data: { json(): Message };
+}
+interface Clicked extends Extendable {
+  notification: Notification;
+}
+/** A window of the page. */
+interface Shown {
+  url: string;
+  focus(): Promise<unknown>;
+}
+/** What the server sends: see docs/api.md#push-notifications. */
+interface Message {
+  title: string;
+  body: string;
+  tag: string;
+  data: { game_id?: string };
 }
 
 const CACHE = `page-${__RELEASE__}`;
@@ -55,6 +77,26 @@ self.addEventListener("fetch", (event) => {
   if (request.mode === "navigate" && PAGE.test(url.pathname)) event.respondWith(page(request));
   else if (__FILES__.includes(url.pathname) || OTHERS.slice(1).includes(url.pathname)) event.respondWith(file(request));
 });
+
+// A later notification of a game takes the place of the earlier one, because of the tag, and is heard like the first.
+self.addEventListener("push", (event) => {
+  const { title, ...message } = event.data.json();
+  const options = { ...message, icon: "/icon-192.png", renotify: true };
+  event.waitUntil(self.registration.showNotification(title, options));
+});
+
+self.addEventListener("notificationclick", (event) => {
+  const { notification } = event;
+  const { game_id: id } = notification.data as Message["data"];
+  notification.close();
+  event.waitUntil(open(id === undefined ? "/" : `/games/${id}`));
+});
+
+/** Shows a window that has this address, or else a new one. */
+async function open(path: string): Promise<void> {
+  const there = (await self.clients.matchAll()).find(({ url }) => new URL(url).pathname === path);
+  await (there ? there.focus() : self.clients.openWindow(path));
+}
 
 /** The document from the server, or the kept one if the server cannot be reached or fails. */
 async function page(request: Request): Promise<Response> {

@@ -1,8 +1,14 @@
 // Every view: names that are hard to show, games that cannot be shown, colours, widths, languages, accessibility.
 
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 
+import { de } from "../src/texts/de.ts";
+import { es } from "../src/texts/es.ts";
+import { fr } from "../src/texts/fr.ts";
 import { BASE, becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
 
 after(closeBrowser);
@@ -188,6 +194,21 @@ test("the language is the browser's, or the one that was chosen", async () => {
   await ana.page.getByRole("heading", { name: "Ajustes" }).waitFor();
   await ana.page.reload();
   await ana.page.getByRole("heading", { name: "Ajustes" }).waitFor();
+  await ana.leave();
+});
+
+test("each built catalogue has the texts of its source", async () => {
+  const files = readdirSync(fileURLToPath(new URL("../dist/assets/", import.meta.url)));
+  const ana = await Person.arrive();
+  await ana.open("/");
+  await ana.page.locator("h1").waitFor();
+  for (const [language, texts] of Object.entries({ de, es, fr })) {
+    const built: unknown[] = [];
+    for (const file of files.filter((name) => name.startsWith(`${language}-`))) {
+      built.push(...(await ana.page.evaluate(async (path) => Object.values((await import(path)) as object), `/assets/${file}`)));
+    }
+    assert.ok(built.some((each) => isDeepStrictEqual(each, texts)), language);
+  }
   await ana.leave();
 });
 

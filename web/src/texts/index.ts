@@ -29,6 +29,11 @@ const LOADERS: Record<Language, () => Promise<Texts>> = {
   es: async () => (await import("./es.ts")).es,
 };
 
+/** A catalogue from its texts in the order of the English ones: so the build writes it, see `catalogues` in vite.config.ts. */
+export function byKey(texts: readonly Text[]): Texts {
+  return Object.fromEntries(Object.keys(en).map((key, index) => [key, texts[index]])) as Texts;
+}
+
 const shown = signal<{ language: string; texts: Texts }>({ language: "en", texts: en });
 
 /** The language that is shown. */

@@ -9,6 +9,7 @@ import { client, SOON } from "../client.ts";
 import { ask } from "../state/ask.ts";
 import { attempt, failedBy, say } from "../state/messages.ts";
 import { now } from "../state/network.ts";
+import { silence } from "../state/push.ts";
 import { ensurePlayer, me } from "../state/session.ts";
 import { set } from "../state/settings.ts";
 import { relative } from "../texts/format.ts";
@@ -290,6 +291,8 @@ function SignIns({ player }: { player: Player }) {
 
 function SignOut({ player }: { player: Player }) {
   const out = async (everywhere: boolean) => {
+    // Signing out leaves the device registered.
+    await silence();
     await client.session.signOut({ ...SOON, everywhere });
   };
   const isGuest = player.kind === "guest";

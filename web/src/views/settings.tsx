@@ -1,8 +1,12 @@
-// What this device prefers: language, colours, movement, sound.
+// What this device prefers: language, colours, movement, sound, notifications.
+
+import { useEffect, useState } from "preact/hooks";
 
 import { Heading } from "../parts/shell.tsx";
 import { Choice, Pick } from "../parts/ui.tsx";
 import { knock } from "../board/sound.ts";
+import { attempt } from "../state/messages.ts";
+import { findKey, isNotified, notify, silence } from "../state/push.ts";
 import { set, settings, type Speed, type Theme } from "../state/settings.ts";
 import { LANGUAGES, speak, t } from "../texts/index.ts";
 
@@ -45,6 +49,38 @@ export function SettingsView() {
         </label>
       </section>
       <p class="quiet">{t("settings.kept-here")}</p>
+      <Notifications />
     </div>
+  );
+}
+
+/** The switch for notifications, where the server and the browser have them. */
+function Notifications() {
+  const [key, setKey] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  // Nothing is offered while the server cannot be reached.
+  useEffect(() => void findKey().then(setKey, () => undefined), []);
+  if (key === null) return null;
+  const toggle = async (on: boolean) => {
+    setBusy(true);
+    await attempt(() => (on ? notify(key) : silence()));
+    setBusy(false);
+  };
+  return (
+    <section class="card stack">
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={isNotified.value}
+          disabled={isBusy}
+          aria-describedby="push-text"
+          onChange={(event) => void toggle(event.currentTarget.checked)}
+        />
+        <span>{t("settings.push")}</span>
+      </label>
+      <p id="push-text" class="quiet">
+        {t("settings.push-text")}
+      </p>
+    </section>
   );
 }

@@ -39,8 +39,20 @@ function launched(): Promise<Browser> {
   return browser;
 }
 
+/** The browsers of devices that have one for themselves. */
+const own: BrowserContext[] = [];
+
+/** A browser of one device. Its profile is deleted when it is closed. */
+async function launchFor(switches: readonly string[], options: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await chromium.launchPersistentContext("", { executablePath: EXECUTABLE, args: [...FLAGS, ...switches], timeout: 2 * WAIT_MS, ...options });
+  own.push(context);
+  return context;
+}
+
 export async function closeBrowser(): Promise<void> {
   await (await browser)?.close();
+  // A test that has failed leaves it open.
+  await Promise.all(own.splice(0).map((context) => context.close()));
   browser = undefined;
 }
 
@@ -53,6 +65,8 @@ export interface Device extends BrowserContextOptions {
   expected?: RegExp;
   /** Where the server is, for a device behind a network of its own. */
   base?: string;
+  /** Switches of a browser that the device has for itself, with a profile that is not private. */
+  switches?: readonly string[];
 }
 
 /** What a page has shown, if only for a moment. */
@@ -72,8 +86,9 @@ export class Person {
   ) {}
 
   static async arrive(device: Device = {}): Promise<Person> {
-    const { settings, stored, expected, base = BASE, ...options } = device;
-    const context = await (await launched()).newContext({ viewport: { width: 1200, height: 900 }, locale: "en-GB", ...options });
+    const { settings, stored, expected, base = BASE, switches, ...rest } = device;
+    const options = { viewport: { width: 1200, height: 900 }, locale: "en-GB", ...rest };
+    const context = await (switches ? launchFor(switches, options) : (await launched()).newContext(options));
     context.setDefaultTimeout(WAIT_MS);
     const items = { "mancala.settings": JSON.stringify({ speed: "off", ...settings }), ...stored };
     await context.addInitScript((all) => {
