@@ -32,7 +32,7 @@ const PERMITTED: &[(&str, &str)] = &[
     ("PUT", "/v1/me/identities/{issuer}"),
     ("DELETE", "/v1/me/identities/{issuer}"),
     // No new address, to which a mail would go.
-    ("DELETE", "/v1/me/email"),
+    ("PUT", "/v1/me/email"),
     ("POST", "/v1/email/verify"),
     ("POST", "/v1/password-reset"),
     ("POST", "/v1/password-reset/confirm"),

@@ -33,7 +33,7 @@ const PERMITTED: &[&str] = &[
     "complete_sign_in",
     "link_identity",
     "delete_identity",
-    "delete_my_email",
+    "write_my_email",
     "verify_email",
     "create_password_reset",
     "reset_password",
