@@ -176,13 +176,13 @@ async fn attempt(pool: &PgPool, settings: &Settings, mail: &Mail, stopping: &Can
         sleep(STOP_TIMEOUT).await;
     };
     tokio::select! {
-        sent = AssertUnwindSafe(send(pool, settings, mail)).catch_unwind() => match sent {
-            Ok(sent) => sent,
-            Err(_) => {
-                tracing::error!(mail.id = %mail.id, "sending a mail panicked, and is tried again");
-                outbox::put_off(pool, mail, now() + backoff(mail.attempts)).await
+        sent = AssertUnwindSafe(send(pool, settings, mail)).catch_unwind() => {
+            if let Ok(sent) = sent {
+                return sent;
             }
-        },
+            tracing::error!(mail.id = %mail.id, "sending a mail panicked, and is tried again");
+            outbox::put_off(pool, mail, now() + backoff(mail.attempts)).await
+        }
         () = late => outbox::put_off(pool, mail, now()).await,
     }
 }

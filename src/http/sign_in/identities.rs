@@ -26,9 +26,6 @@ use crate::{
     openid::{Issuer, Issuers},
 };
 
-/// How many bytes of its hash name an issuer: its player chooses among a few.
-const KEY_BYTES: usize = 16;
-
 /// List the caller's identities
 ///
 /// The issuers by which the caller can sign in, the oldest first. One that the operator offers no more is listed, too, and is no way in.
@@ -188,6 +185,6 @@ impl IdentityView {
 /// What names an issuer that is not offered, in paths: a hash of its URL behind a word that no operator can give.
 fn key_of(url: &str) -> String {
     let hash: [u8; 32] = Sha256::digest(url).into();
-    let digits: String = hash.iter().take(KEY_BYTES).map(|byte| format!("{byte:02x}")).collect();
-    format!("url_{digits}")
+    let key = u128::from_be_bytes(*hash.first_chunk().expect("a hash has 32 bytes"));
+    format!("url_{key:032x}")
 }
