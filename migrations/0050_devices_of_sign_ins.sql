@@ -10,7 +10,8 @@ alter table push_device
 create index push_device_sign_in_idx on push_device (sign_in_id) where sign_in_id is not null;
 
 -- A trigger, so that no statement that ends a sign-in can leave this out, those of the release before included. At the end of the transaction, as in 0044: all that
--- locks webhooks and devices locks webhooks first. In the order of their ids, as by all that locks several.
+-- locks webhooks and devices locks webhooks first. In the order of their ids, as by all that locks several
+-- but the foreign key, whose deletions the job repeats.
 create function delete_push_devices_of_sign_in() returns trigger language plpgsql as $$
 begin
     delete from push_device where id = any(array(
@@ -26,7 +27,9 @@ create constraint trigger push_devices_of_sign_in_deleted after update of revoke
 -- A guest keeps its devices with its first password (0044), which voids its sign-ins: what is left of these must not take the devices along when it expires.
 create function untie_push_devices() returns trigger language plpgsql as $$
 begin
-    update push_device set sign_in_id = null where player_id = new.id and sign_in_id is not null;
+    update push_device set sign_in_id = null where id = any(array(
+        select id from push_device where player_id = new.id and sign_in_id is not null order by id for update
+    ));
     return null;
 end
 $$;

@@ -169,7 +169,8 @@ pub async fn send_due(pool: &PgPool, settings: &Settings, stopping: &Cancellatio
     Ok(is_full && !settings.is_away.load(Ordering::Relaxed))
 }
 
-/// Makes one attempt, and gives the mail back if it panics, or takes too long for a server that stops.
+/// Makes one attempt, and gives the mail back if it panics, or takes too long for a server that stops. It counts for its recipient then: the SMTP server may have taken
+/// it.
 async fn attempt(pool: &PgPool, settings: &Settings, mail: &Mail, stopping: &CancellationToken) -> Result<(), DbError> {
     let late = async {
         stopping.cancelled().await;
@@ -181,9 +182,13 @@ async fn attempt(pool: &PgPool, settings: &Settings, mail: &Mail, stopping: &Can
                 return sent;
             }
             tracing::error!(mail.id = %mail.id, "sending a mail panicked, and is tried again");
+            settings.metrics.mail_ended(MailOutcome::Retried);
             outbox::put_off(pool, mail, now() + backoff(mail.attempts)).await
         }
-        () = late => outbox::put_off(pool, mail, now()).await,
+        () = late => {
+            settings.metrics.mail_ended(MailOutcome::Retried);
+            outbox::put_off(pool, mail, now()).await
+        }
     }
 }
 

@@ -961,7 +961,7 @@ export interface paths {
         /**
          * Register a device
          * @description The device shows when it is the caller's turn, when the turn's time runs out, when the caller is invited, and when a game has ended. Send it at each
-         *     start of the client, and after signing in: a device that is registered already keeps its `id`, and its language is the new one (200). One that another
+         *     start of the client, and after signing in, a first password and a merge: a device that is registered already keeps its `id`, and its language is the new one (200). One that another
          *     player had registered becomes the caller's. When the sign-in of the token ends, the device is removed. A player has at most 10 devices. For the rate limit, it counts as ten calls.
          */
         post: operations["create_device"];
@@ -13564,7 +13564,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: the caller is a guest */
+            /** @description `player_suspended`; `forbidden`: the caller is a guest */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];

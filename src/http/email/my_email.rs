@@ -16,8 +16,9 @@ use crate::{
         answer::{code::Code, problem::Problem},
         layers::limits::network_of,
         request::{
+            auth,
             extract::{Body, NoQuery, Query},
-            player,
+            player, suspended,
         },
         state::{AppState, mailing::Mailing, sign_ins, tokens::Caller},
         view::wire::Timestamp,
@@ -76,6 +77,9 @@ pub async fn write_my_email(
         }
         return show(&state, caller).await;
     };
+    if auth::suspension(&request).is_some() {
+        suspended::refuse(&state, caller.player).await?;
+    }
     state.mailing.require()?;
     let address = address::read(&email)?;
     check_password(&state, &own, &password, &request).await?;

@@ -215,7 +215,7 @@ impl StubIssuer {
     }
 
     /// Whether this is a secret of Apple's client that is valid now.
-    fn is_of_apple(&self, public: &[u8], secret: &str) -> bool {
+    fn is_of_apple(public: &[u8], secret: &str) -> bool {
         let Some((message, signature)) = secret.rsplit_once('.') else { return false };
         let decode = |text: &str| BASE64_URL_SAFE_NO_PAD.decode(text).expect("base64url");
         let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, public);
@@ -360,7 +360,7 @@ impl StubIssuer {
             || basic == expected && in_form == in_form_expected,
             |public| {
                 let secret = form.get("client_secret").map_or("", String::as_str);
-                basic.is_empty() && in_form[0] == Some(CLIENT_ID) && self.is_of_apple(&public, secret)
+                basic.is_empty() && in_form[0] == Some(CLIENT_ID) && Self::is_of_apple(&public, secret)
             },
         );
         if !is_client {
