@@ -44,6 +44,8 @@ async fn after(delay: Duration, job: impl Future<Output = ()>) {
 pub struct Background {
     /// Jobs on the server's own thread, dropped when they stop.
     tasks: Vec<JoinHandle<()>>,
+    /// The job of mails, and the token that stops it.
+    mailing: Option<(JoinHandle<()>, CancellationToken)>,
     /// Jobs on threads of their own, in the order in which they stop.
     threads: Vec<JobThread>,
 }
@@ -67,16 +69,24 @@ impl Background {
         };
         // Deadlines are not delayed by other jobs unless there are few connections.
         let [settling, maintaining] = pools;
-        // Mail shares the connection of maintenance: one statement waits for another, and no exchange with a server of mail for any.
-        let mailing = mail.map(|settings| mail::run(maintaining.clone(), settings));
+        // Mail shares the connection of maintenance: one statement waits for another, and none for an exchange with the SMTP server.
+        let mailing = mail.map(|settings| {
+            let (pool, stopping) = (maintaining.clone(), CancellationToken::new());
+            let stop = stopping.clone();
+            let run = async move {
+                if stop.run_until_cancelled(tokio::time::sleep(jobs_delay)).await.is_some() {
+                    mail::run(pool, settings, stop).await;
+                }
+            };
+            (actix_web::rt::spawn(run), stopping)
+        });
         let maintaining =
             maintenance::run(maintaining, writers.clone(), metrics.clone(), maintenance_settings(options));
         let settling = deadlines::run(settling, writers.clone());
-        let mut tasks = vec![
+        let tasks = vec![
             actix_web::rt::spawn(after(jobs_delay, maintaining)),
             actix_web::rt::spawn(after(jobs_delay, settling)),
         ];
-        tasks.extend(mailing.map(|mailing| actix_web::rt::spawn(after(jobs_delay, mailing))));
         let jobs = Jobs::new(options, push, &files, writers, metrics);
         let database = database.clone();
         let threads = match plan.jobs {
@@ -87,7 +97,7 @@ impl Background {
                 vec![JobThread::start("jobs", priority::lower, run)?]
             }
         };
-        Ok(Self { tasks, threads })
+        Ok(Self { tasks, mailing, threads })
     }
 
     /// Stops all jobs, and waits for those that hand over their work.
@@ -95,8 +105,14 @@ impl Background {
         for task in self.tasks {
             task.abort();
         }
+        if let Some((_, stopping)) = &self.mailing {
+            stopping.cancel();
+        }
         for thread in self.threads {
             thread.stop().await;
+        }
+        if let Some((mailing, _)) = self.mailing {
+            let _ = mailing.await;
         }
     }
 }

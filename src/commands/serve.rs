@@ -87,7 +87,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
         tracing::warn!("moves cannot be stored at present: {:?}", not_ready.fault);
     }
     let has_mail = mail.is_some();
-    let mail = mail.map(|sender| jobs::mail::Settings::new(sender, tokens.mail_key()));
+    let mail = mail.map(|sender| jobs::mail::Settings::new(sender, tokens.mail_key(), metrics.clone()));
     let bounds = Bounds { plan, files, jobs_delay };
     let background = Background::start(options, &push, bounds, &database, &writers, &metrics, mail)?;
     let mut service = service(options, (plan, files), database, writers, tokens.accepting(&accepted), metrics);

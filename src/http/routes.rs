@@ -145,7 +145,6 @@ fn email(routes: &mut Routes<'_>) {
     routes
         .service(my_email::get_my_email)
         .service(my_email::write_my_email)
-        .service(my_email::delete_my_email)
         .service(verification::verify_email)
         .service(resets::get_password_reset)
         .service(resets::create_password_reset)

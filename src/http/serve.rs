@@ -336,6 +336,9 @@ impl Shared {
         });
         let heavy_reads =
             || reads(db::pool(service.database.clone(), service.plan.heavy), standby.as_ref(), service.plan.heavy);
+        for issuer in service.issuers.iter() {
+            service.metrics.know_issuer(&issuer.settings().id);
+        }
         Ok(Self {
             heavy: Arc::new(Heavy::start(heavy_reads)?),
             database: service.database,

@@ -4,18 +4,21 @@
 //! both are good.
 
 use std::{
+    panic::AssertUnwindSafe,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU32, Ordering},
     },
-    time::Duration as StdDuration,
+    time::{Duration as StdDuration, Instant},
 };
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use futures_util::{StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
 use time::Duration;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::{
@@ -30,12 +33,19 @@ use crate::{
     },
     domain::MailKind,
     mail::{Letter, Sender, Subject, Unsent},
+    metrics::{MailOutcome, Metrics},
     outage::Outage,
     repeats,
 };
 
 /// The pause between two polls.
 const PAUSE: StdDuration = StdDuration::from_secs(1);
+
+/// How long a stopping server waits for the attempts in flight. They are repeated after the next start.
+const STOP_TIMEOUT: StdDuration = StdDuration::from_secs(2);
+
+/// How often the age of the oldest mail is read: it reads the whole outbox.
+const AGE_INTERVAL: StdDuration = StdDuration::from_secs(15);
 
 /// How many requests for a new password a poll resolves.
 const REQUESTS_MAX: u32 = 500;
@@ -62,11 +72,15 @@ const REFUSALS_MAX: u32 = 3;
 /// Random bytes of a token.
 const TOKEN_BYTES: usize = 32;
 
-/// The log's lines about a server of mail that cannot be reached, or takes nothing.
+/// The log's lines about an SMTP server that cannot be reached, or takes nothing.
 const MAIL_FAILS: &str = "mail cannot be sent";
 const MAIL_WORKS: &str = "mail is sent again";
 
-/// What the job needs. Clones share what was seen of the server of mail.
+/// The log's lines about the outbox.
+const DATABASE_FAILS: &str = "mails wait for the database";
+const DATABASE_WORKS: &str = "mails are taken from the database again";
+
+/// What the job needs. Clones share what was seen of the SMTP server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     sender: Arc<Sender>,
@@ -76,16 +90,21 @@ pub struct Settings {
     /// Whether the last attempt found no server.
     is_away: Arc<AtomicBool>,
     refusals: Arc<AtomicU32>,
+    metrics: Arc<Metrics>,
+    /// When the age of the oldest mail was read.
+    aged_at: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Settings {
-    pub fn new(sender: Sender, key: [u8; 32]) -> Self {
+    pub fn new(sender: Sender, key: [u8; 32], metrics: Arc<Metrics>) -> Self {
         Self {
             sender: Arc::new(sender),
             key,
             outage: Arc::new(Outage::new(MAIL_FAILS, MAIL_WORKS)),
             is_away: Arc::default(),
             refusals: Arc::default(),
+            metrics,
+            aged_at: Arc::default(),
         }
     }
 
@@ -101,48 +120,101 @@ impl Settings {
     }
 }
 
-/// Runs until it is dropped. A mail that is dropped in an attempt is sent again when its lease has run out.
-pub async fn run(pool: PgPool, settings: Settings) {
-    let (mut failing, mut has_more) = (false, false);
-    loop {
-        if !has_more {
-            tokio::time::sleep(PAUSE).await;
+/// Runs until `stopping` is cancelled.
+pub async fn run(pool: PgPool, settings: Settings, stopping: CancellationToken) {
+    let outage = Outage::new(DATABASE_FAILS, DATABASE_WORKS);
+    while !stopping.is_cancelled() {
+        let has_more = guarded(send_due(&pool, &settings, &stopping), &outage).await;
+        if has_more != Some(true) {
+            stopping.run_until_cancelled(sleep(PAUSE)).await;
         }
-        let sent = send_due(&pool, &settings).await;
-        if let (Err(error), false) = (&sent, failing) {
-            tracing::warn!("mails wait until the database answers again: {error}");
-        }
-        failing = sent.is_err();
-        has_more = sent.unwrap_or(false);
     }
 }
 
-/// One round: resolves requests for new passwords, and sends a batch of mails that are due; only one while the server is away. Returns whether there may be more.
-pub async fn send_due(pool: &PgPool, settings: &Settings) -> Result<bool, DbError> {
+/// The result of a round, unless it fails or panics. Then the job goes on.
+async fn guarded<T>(round: impl Future<Output = Result<T, DbError>>, outage: &Outage) -> Option<T> {
+    match AssertUnwindSafe(round).catch_unwind().await {
+        Ok(Ok(done)) => {
+            outage.works();
+            return Some(done);
+        }
+        Ok(Err(error)) => outage.failed(&error.to_string()),
+        Err(_) => tracing::error!("the job of mails panicked, and goes on"),
+    }
+    None
+}
+
+/// One round: resolves requests for new passwords, and sends a batch of mails that are due. While the SMTP server is away it sends only one. Returns whether there may
+/// be more.
+pub async fn send_due(pool: &PgPool, settings: &Settings, stopping: &CancellationToken) -> Result<bool, DbError> {
     resets::resolve(pool, now(), REQUESTS_MAX).await?;
     let limit = if settings.is_away.load(Ordering::Relaxed) { 1 } else { BATCH };
     let begun = now();
     let mails = outbox::take(pool, begun, begun + LEASE, limit).await?;
     let is_full = mails.len() == BATCH as usize;
     let sent = stream::iter(mails.into_iter().enumerate()).map(async |(n, mail)| {
+        if stopping.is_cancelled() {
+            // Not tried: another process, or the next start, does not wait for the lease.
+            return outbox::put_off(pool, &mail, now()).await;
+        }
         if n > 0 && settings.is_away.load(Ordering::Relaxed) {
             // Not tried: another of this batch has found no server.
             return outbox::put_off(pool, &mail, now() + BACKOFF_MIN).await;
         }
-        send(pool, settings, &mail).await
+        attempt(pool, settings, &mail, stopping).await
     });
     let outcomes: Vec<_> = sent.buffer_unordered(AT_ONCE).collect().await;
     outcomes.into_iter().collect::<Result<(), DbError>>()?;
+    measure_age(pool, settings).await?;
     Ok(is_full && !settings.is_away.load(Ordering::Relaxed))
+}
+
+/// Makes one attempt, and gives the mail back if it panics, or takes too long for a server that stops. It counts for its recipient then: the SMTP server may have taken
+/// it.
+async fn attempt(pool: &PgPool, settings: &Settings, mail: &Mail, stopping: &CancellationToken) -> Result<(), DbError> {
+    let late = async {
+        stopping.cancelled().await;
+        sleep(STOP_TIMEOUT).await;
+    };
+    tokio::select! {
+        sent = AssertUnwindSafe(send(pool, settings, mail)).catch_unwind() => {
+            if let Ok(sent) = sent {
+                return sent;
+            }
+            tracing::error!(mail.id = %mail.id, "sending a mail panicked, and is tried again");
+            settings.metrics.mail_ended(MailOutcome::Retried);
+            outbox::put_off(pool, mail, now() + backoff(mail.attempts)).await
+        }
+        () = late => {
+            settings.metrics.mail_ended(MailOutcome::Retried);
+            outbox::put_off(pool, mail, now()).await
+        }
+    }
+}
+
+/// Reads the age of the oldest mail for the metrics, now and then.
+async fn measure_age(pool: &PgPool, settings: &Settings) -> Result<(), DbError> {
+    {
+        let mut aged_at = settings.aged_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if aged_at.is_some_and(|at| at.elapsed() < AGE_INTERVAL) {
+            return Ok(());
+        }
+        *aged_at = Some(Instant::now());
+    }
+    let oldest = outbox::oldest(pool).await?;
+    settings.metrics.set_oldest_mail(oldest.map_or(0, |at| (now() - at).whole_seconds().max(0)));
+    Ok(())
 }
 
 /// Makes one attempt to send a mail, and notes what came of it.
 async fn send(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<(), DbError> {
     if mail.created_at + lifetime(mail.kind) <= now() {
         note(mail, None, "a mail was given up, because it could not be sent in time");
+        settings.metrics.mail_ended(MailOutcome::Failed);
         return outbox::drop(pool, mail).await;
     }
     let Some(reserved) = reserve(pool, settings, mail).await? else {
+        settings.metrics.mail_ended(MailOutcome::Limited);
         return outbox::drop(pool, mail).await;
     };
     let Some(letter) = write(pool, settings, mail).await? else {
@@ -150,7 +222,16 @@ async fn send(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<(), DbE
         return outbox::drop(pool, mail).await;
     };
     let later = || now() + backoff(mail.attempts);
-    match settings.sender.send(&letter).await {
+    let sent = settings.sender.send(&letter).await;
+    let is_refused = matches!(sent, Err(Unsent::Refused(_)));
+    // Many refusals in a row are a fault of the settings: the mail is kept.
+    let is_kept = is_refused && settings.refusals.fetch_add(1, Ordering::Relaxed) >= REFUSALS_MAX;
+    settings.metrics.mail_ended(match sent {
+        Ok(()) => MailOutcome::Sent,
+        Err(Unsent::Refused(_)) if !is_kept => MailOutcome::Failed,
+        Err(_) => MailOutcome::Retried,
+    });
+    match sent {
         Ok(()) => {
             settings.works();
             settings.refusals.store(0, Ordering::Relaxed);
@@ -159,7 +240,7 @@ async fn send(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<(), DbE
         Err(Unsent::Refused(reply)) => {
             give_back(pool, &reserved).await?;
             note(mail, Some(reply), "the SMTP server has refused a mail");
-            if settings.refusals.fetch_add(1, Ordering::Relaxed) < REFUSALS_MAX {
+            if !is_kept {
                 settings.works();
                 return outbox::drop(pool, mail).await;
             }
@@ -295,6 +376,14 @@ mod tests {
     fn the_backoff_doubles_up_to_its_bound() {
         let seconds: Vec<_> = [0, 1, 2, 3, 7, 8, u32::MAX].map(|n| backoff(n).whole_seconds()).to_vec();
         assert_eq!(seconds, [30, 30, 60, 120, 1800, 1800, 1800]);
+    }
+
+    #[tokio::test]
+    async fn a_round_that_panics_is_not_the_end() {
+        let outage = Outage::new(DATABASE_FAILS, DATABASE_WORKS);
+        let panics = async |is_bug: bool| if is_bug { panic!("a bug") } else { Ok(7) };
+        assert_eq!(guarded(panics(true), &outage).await, None);
+        assert_eq!(guarded(panics(false), &outage).await, Some(7));
     }
 
     #[test]

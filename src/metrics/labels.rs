@@ -35,6 +35,29 @@ pub enum DeliveryOutcome {
     Failed,
 }
 
+/// What has become of a mail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MailOutcome {
+    Sent,
+    /// The attempt failed, and is retried later.
+    Retried,
+    /// It is given up: refused, or not sent in time.
+    Failed,
+    /// Its address has had too many.
+    Limited,
+}
+
+/// What an issuer of sign-ins has answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IssuerOutcome {
+    /// Who a person is.
+    Done,
+    /// It refuses a code, or its token is not to be believed.
+    Refused,
+    /// Nothing of use.
+    Unavailable,
+}
+
 /// The outcome of an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnalysisOutcome {

@@ -10,7 +10,8 @@ mod text;
 mod watched;
 
 pub use labels::{
-    AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, Reader, TokenKind, Took,
+    AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, IssuerOutcome, MailOutcome,
+    Reader, TokenKind, Took,
 };
 pub use registry::Metrics;
 pub use watched::{CacheSize, Connections, Waiters};

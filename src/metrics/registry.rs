@@ -10,7 +10,8 @@ use prometheus_client::{
 
 use super::{
     labels::{
-        AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, Reader, TokenKind, Took,
+        AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, IssuerOutcome, MailOutcome,
+        Reader, TokenKind, Took,
     },
     process::Process,
     text::prometheus_text,
@@ -65,6 +66,10 @@ pub struct Metrics {
     webhook_connections_open: Gauge,
     /// In the order of [`DeliveryOutcome`].
     pushes: [Counter; 3],
+    /// In the order of [`MailOutcome`].
+    mails: [Counter; 4],
+    oldest_mail_seconds: Gauge,
+    issuer_requests: Family<IssuerLabels, Counter>,
     computer_turns_waiting: Gauge,
     computer_turn_seconds: Histogram,
     /// In the order of [`AnalysisOutcome`].
@@ -94,6 +99,16 @@ struct RouteLabels {
     route: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct IssuerLabels {
+    /// The operator's id.
+    issuer: String,
+    outcome: &'static str,
+}
+
+/// The words of [`IssuerOutcome`], in its order.
+const ISSUER_OUTCOMES: [&str; 3] = ["done", "refused", "unavailable"];
+
 /// One label and its value.
 type Label<T> = [(&'static str, T); 1];
 
@@ -108,7 +123,7 @@ impl Metrics {
         let issued = Family::default();
         let refused = Family::default();
         let (deliveries, connected) = (Family::default(), Family::default());
-        let pushes = Family::default();
+        let (pushes, mails) = (Family::default(), Family::default());
         let (analyses, hints) = (Family::default(), Family::default());
         let standby_reads = Family::default();
         let metrics = Self {
@@ -134,6 +149,9 @@ impl Metrics {
             webhook_connections: ["opened", "reused"].map(|word| of(&connected, "connection", word)),
             webhook_connections_open: Gauge::default(),
             pushes: ["delivered", "retried", "failed"].map(|word| of(&pushes, "outcome", word)),
+            mails: ["sent", "retried", "failed", "limited"].map(|word| of(&mails, "outcome", word)),
+            oldest_mail_seconds: Gauge::default(),
+            issuer_requests: Family::default(),
             computer_turns_waiting: Gauge::default(),
             computer_turn_seconds: Histogram::new(TURN_BUCKETS_S),
             analyses: ["done", "failed"].map(|word| of(&analyses, "outcome", word)),
@@ -154,6 +172,8 @@ impl Metrics {
         prefixed.register("tokens_refused", "Presented tokens that were invalid, expired or revoked", refused);
         prefixed.register("webhook_deliveries", "Attempts to send to webhooks by outcome", deliveries);
         prefixed.register("pushes", "Push notifications by outcome", pushes);
+        prefixed.register("mails", "Mails by outcome", mails);
+        metrics.register_sign_ins(prefixed);
         prefixed.register("webhook_connections", "Messages to webhooks by connection: opened, or reused", connected);
         prefixed.register("analyses", "Analyses that ended, by outcome", analyses);
         prefixed.register("hints", "Hints that ended, by outcome", hints);
@@ -197,6 +217,19 @@ impl Metrics {
         );
         let open = self.webhook_connections_open.clone();
         registry.register("webhook_connections_open", "Open connections to webhooks, with those that wait", open);
+    }
+
+    fn register_sign_ins(&self, registry: &mut Registry) {
+        registry.register(
+            "mail_oldest_unsent_seconds",
+            "Age of the oldest mail in the outbox of the database at the last poll",
+            self.oldest_mail_seconds.clone(),
+        );
+        registry.register(
+            "issuer_requests",
+            "Sign-ins for which an issuer was asked, by its id and by outcome",
+            self.issuer_requests.clone(),
+        );
     }
 
     fn register_games(&self, registry: &mut Registry) {
@@ -305,6 +338,28 @@ impl Metrics {
 
     pub fn push_sent(&self, outcome: DeliveryOutcome) {
         self.pushes[outcome as usize].inc();
+    }
+
+    pub fn mail_ended(&self, outcome: MailOutcome) {
+        self.mails[outcome as usize].inc();
+    }
+
+    /// Sets the age of the oldest mail that was not sent.
+    pub fn set_oldest_mail(&self, seconds: i64) {
+        self.oldest_mail_seconds.set(seconds);
+    }
+
+    /// The counters of an issuer exist from now on.
+    pub fn know_issuer(&self, issuer: &str) {
+        for outcome in ISSUER_OUTCOMES {
+            drop(self.issuer_requests.get_or_create(&IssuerLabels { issuer: issuer.to_owned(), outcome }));
+        }
+    }
+
+    /// Counts what an issuer has answered. `issuer` is the operator's id.
+    pub fn issuer_asked(&self, issuer: &str, outcome: IssuerOutcome) {
+        let labels = IssuerLabels { issuer: issuer.to_owned(), outcome: ISSUER_OUTCOMES[outcome as usize] };
+        self.issuer_requests.get_or_create(&labels).inc();
     }
 
     /// Counts connections to webhooks that were opened, and requests over kept ones.

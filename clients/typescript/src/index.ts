@@ -11,4 +11,5 @@ export { paginate } from "./pages.js";
 export { MemoryStorage, ProcessLocks, type ChannelLike, type LocksLike, type OnlineHook, type StorageLike } from "./platform.js";
 export type { Queue, QueuedMove, QueueEvent, RefusedMove } from "./queue.js";
 export type { Session, SessionInfo, SessionListener } from "./session.js";
+export { beginSignIn, completeSignIn, signInBy, type OpenSignIn, type SignInOptions } from "./sign-in.js";
 export type * from "./types.js";

@@ -893,7 +893,8 @@ export interface paths {
         /**
          * Change the caller's name, password or settings
          * @description With a password a guest becomes an account, and keeps all games. A new password revokes all access and refresh tokens, and the
-         *     recovery code of an account; the answer contains new ones. Webhooks go on, unless `delete_webhooks` is true.
+         *     recovery code of an account; the answer contains new ones. Webhooks go on, unless `delete_webhooks` is true, and identities stay ways in,
+         *     unless `unlink_identities` is.
          */
         patch: operations["update_me"];
         trace?: never;
@@ -960,8 +961,8 @@ export interface paths {
         /**
          * Register a device
          * @description The device shows when it is the caller's turn, when the turn's time runs out, when the caller is invited, and when a game has ended. Send it at each
-         *     start of the client: a device that is registered already keeps its `id`, and its language is the new one (200). One that another
-         *     player had registered becomes the caller's. A player has at most 10 devices. For the rate limit, it counts as ten calls.
+         *     start of the client, and after signing in, a first password and a merge: a device that is registered already keeps its `id`, and its language is the new one (200). One that another
+         *     player had registered becomes the caller's. When the sign-in of the token ends, the device is removed. A player has at most 10 devices. For the rate limit, it counts as ten calls.
          */
         post: operations["create_device"];
         delete?: never;
@@ -1003,17 +1004,14 @@ export interface paths {
          */
         get: operations["get_my_email"];
         /**
-         * Set the caller's e-mail address
+         * Set or remove the caller's e-mail address
          * @description Of an account, with its password. A link is sent to the address, and confirms it within 24 hours; until then the address before stays, and is told when it is replaced. The verified address again gives up the one that waits.
+         *     Null removes both. Links that were sent are void, and the verified address is told.
          *     The answer is the same if another account has the address: then the mail says so.
          */
         put: operations["write_my_email"];
         post?: never;
-        /**
-         * Remove the caller's e-mail address
-         * @description With the one that waits to be confirmed. Links that were sent are void, and the address is told. Removing it again is 204.
-         */
-        delete: operations["delete_my_email"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1120,7 +1118,7 @@ export interface paths {
         };
         /**
          * List the caller's identities
-         * @description The issuers by which the caller can sign in, the oldest first.
+         * @description The issuers by which the caller can sign in, the oldest first. One that the operator offers no more is listed, too, and is no way in.
          */
         get: operations["list_identities"];
         put?: never;
@@ -1149,7 +1147,7 @@ export interface paths {
         /**
          * Unlink an identity from the caller
          * @description The caller can no longer sign in by the issuer; who is signed in stays so. The last way in stays: a player without a password and without
-         *     another identity is 409.
+         *     another identity is 409. An identity of an issuer that the operator offers no more is no way in, and can always be unlinked.
          */
         delete: operations["delete_identity"];
         options?: never;
@@ -1374,7 +1372,7 @@ export interface paths {
         post?: never;
         /**
          * End a sign-in
-         * @description Revokes its refresh tokens. Access tokens that were given out expire by themselves, within 15 minutes. Ending it again is 204.
+         * @description Revokes its refresh tokens, and removes the devices that it has registered. Access tokens that were given out expire by themselves, within 15 minutes. Ending it again is 204.
          */
         delete: operations["delete_sign_in"];
         options?: never;
@@ -1776,7 +1774,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke a refresh token
-         * @description All others of the same sign-in are revoked as well (RFC 7009). An unknown token is 200, too.
+         * @description All others of the same sign-in are revoked as well (RFC 7009), and its devices are removed. An unknown token is 200, too.
          */
         post: operations["revoke_token"];
         delete?: never;
@@ -3398,13 +3396,15 @@ export interface components {
         };
         /** @description An identity of a player. The issuer's id of the person is stored as a hash only, and nothing else that the issuer knows. */
         Identity: {
+            /** @description Whether the operator offers the issuer, so that the caller can sign in by it. */
+            is_offered: boolean;
             /**
-             * @description The issuer's id.
+             * @description The issuer's id; of one that is not offered, another word that stays the same. It unlinks the identity.
              * @example google
              */
             issuer: string;
             /**
-             * @description The issuer's name, for people.
+             * @description The issuer's name, for people; of one that is not offered, its URL.
              * @example Google
              */
             name: string;
@@ -4711,6 +4711,11 @@ export interface components {
             password: string;
             /** @description What stands behind `token=` in the link. */
             token: string;
+            /**
+             * @description Whether all identities are unlinked, too. Otherwise each stays a way in.
+             * @default false
+             */
+            unlink_identities?: boolean;
         };
         /** @description How a game ended. */
         Result: {
@@ -4940,6 +4945,12 @@ export interface components {
             sign_in_id: string;
             /** @example Bearer */
             token_type: string;
+            /**
+             * Format: int64
+             * @description Where `unlink_identities` was asked for: how many there were.
+             * @example 1
+             */
+            unlinked_identities?: number;
         };
         /** @description The changes of the caller. */
         UpdateMe: {
@@ -4962,6 +4973,11 @@ export interface components {
             password?: string | null;
             /** @description Whether friends see when the caller was last seen. */
             shows_last_seen?: boolean | null;
+            /**
+             * @description With a new password: whether all identities are unlinked, too. Otherwise each stays a way in.
+             * @default false
+             */
+            unlink_identities?: boolean;
         };
         /** @description The changes of a webhook. */
         UpdateWebhook: {
@@ -5320,10 +5336,10 @@ export interface components {
         /** @description The new address, and the account's password. */
         WriteMyEmail: {
             /**
-             * @description Its domain may be of any script.
+             * @description Its domain may be of any script. Null for none.
              * @example ana@mail.example
              */
-            email: string;
+            email: string | null;
             /**
              * Format: password
              * @description The present password of the account.
@@ -13660,102 +13676,6 @@ export interface operations {
             };
         };
     };
-    delete_my_email: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The caller has no address */
-            204: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "x-request-id": components["headers"]["x-request-id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `unauthenticated`, `invalid_token` */
-            401: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    "x-request-id": components["headers"]["x-request-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `not_acceptable` */
-            406: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "x-request-id": components["headers"]["x-request-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `validation_failed` */
-            422: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "x-request-id": components["headers"]["x-request-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `rate_limited`: try again after `Retry-After` */
-            429: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "x-request-id": components["headers"]["x-request-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `internal` */
-            500: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "x-request-id": components["headers"]["x-request-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unavailable`: try again after `Retry-After` */
-            503: {
-                headers: {
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "x-request-id": components["headers"]["x-request-id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     list_my_events: {
         parameters: {
             query?: {
@@ -14622,7 +14542,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The issuer's id
+                 * @description `issuer` of the list
                  * @example google
                  */
                 issuer: string;

@@ -112,6 +112,11 @@ export class Session {
     return this.#exclusive(() => this.#grant({ grant_type: "recovery_code", recovery_code: code }, options));
   }
 
+  /** @internal For ways to sign in that have modules of their own. `adopt` makes tokens the session's. */
+  use<T>(work: (core: Core, adopt: (tokens: TokenSet) => Promise<Player>) => Promise<T>): Promise<T> {
+    return this.#exclusive(() => work(this.#core, (tokens) => this.#adopt(tokens)));
+  }
+
   /** The guest that was signed in before the account, as long as it is neither merged nor forgotten. */
   keptGuest(): Player | null {
     return this.#stored?.guest?.player ?? null;
@@ -259,10 +264,14 @@ export class Session {
 
   async #grant(body: Schemas["CreateToken"], options?: CallOptions): Promise<Player> {
     const { data } = await call(this.#core, ({ signal }) => this.#core.anonymous.POST("/v1/tokens", { body, signal }), options);
+    return this.#adopt(data);
+  }
+
+  async #adopt(tokens: TokenSet): Promise<Player> {
     const before = this.#stored;
-    const isGuest = before?.player.kind === "guest" && before.player.id !== data.player.id;
+    const isGuest = before?.player.kind === "guest" && before.player.id !== tokens.player.id;
     const guest = isGuest ? { player: before.player, refreshToken: before.refreshToken } : before?.guest;
-    return (await this.#take(data, guest && { guest })).player;
+    return (await this.#take(tokens, guest && { guest })).player;
   }
 
   // A new password voids all tokens, also those with which the call would be repeated: then the new password signs in.

@@ -123,11 +123,6 @@ impl MailKind {
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
-
-    /// Whether it has a link, and is sent because a client asked for it. Others report what has happened.
-    pub const fn is_link(self) -> bool {
-        matches!(self, MailKind::VerifyEmail | MailKind::ResetPassword)
-    }
 }
 
 #[cfg(test)]

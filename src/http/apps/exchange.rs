@@ -83,7 +83,8 @@ pub async fn exchange_token(
     let own = find_or_create(&state, &trusted, &id, token.name.as_deref(), &request).await?;
     let own = own.ok_or_else(|| refuse(UNTRUSTED.to_owned()))?;
     state.metrics.token_issued(Grant::Exchange);
-    let named = Caller { player: own.player.id, credentials_version: own.credentials_version, is_guest: true };
+    let named =
+        Caller { player: own.player.id, credentials_version: own.credentials_version, is_guest: true, sign_in: None };
     let token = ExchangedToken {
         access_token: state.tokens.issue(named, now()),
         issued_token_type: ACCESS_TOKEN,

@@ -52,7 +52,8 @@ pub async fn create_app_player_token(
         return Err(no_app_player());
     };
     state.metrics.token_issued(Grant::App);
-    let named = Caller { player: own.player.id, credentials_version: own.credentials_version, is_guest: true };
+    let named =
+        Caller { player: own.player.id, credentials_version: own.credentials_version, is_guest: true, sign_in: None };
     let token = PlayerToken {
         player: PlayerView::from(&own.player),
         access_token: state.tokens.issue(named, now()),

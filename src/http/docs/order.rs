@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 116] = [
+pub const ORDER: [&str; 115] = [
     // players
     "create_player",
     "create_token",
@@ -17,7 +17,6 @@ pub const ORDER: [&str; 116] = [
     "renew_recovery_code",
     "get_my_email",
     "write_my_email",
-    "delete_my_email",
     "verify_email",
     "get_password_reset",
     "create_password_reset",

@@ -1,9 +1,7 @@
 //! The caller's e-mail address.
 
-use std::time::Instant;
-
-use actix_web::{HttpRequest, HttpResponse, delete, get, http::header, put, web::Data};
-use serde::{Deserialize, Serialize};
+use actix_web::{HttpRequest, HttpResponse, get, http::header, put, web::Data};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::address;
@@ -18,10 +16,11 @@ use crate::{
         answer::{code::Code, problem::Problem},
         layers::limits::network_of,
         request::{
+            auth,
             extract::{Body, NoQuery, Query},
-            player,
+            player, suspended,
         },
-        state::{AppState, mailing::Mailing, tokens::Caller},
+        state::{AppState, mailing::Mailing, sign_ins, tokens::Caller},
         view::wire::Timestamp,
     },
 };
@@ -41,9 +40,10 @@ pub async fn get_my_email(state: Data<AppState>, caller: Caller, _: Query<NoQuer
     show(&state, caller).await
 }
 
-/// Set the caller's e-mail address
+/// Set or remove the caller's e-mail address
 ///
 /// Of an account, with its password. A link is sent to the address, and confirms it within 24 hours; until then the address before stays, and is told when it is replaced. The verified address again gives up the one that waits.
+/// Null removes both. Links that were sent are void, and the verified address is told.
 /// The answer is the same if another account has the address: then the mail says so.
 #[utoipa::path(
     tag = "players",
@@ -70,6 +70,16 @@ pub async fn write_my_email(
     if own.player.kind != PlayerKind::Account {
         return Err(Problem::new(Code::Forbidden, "a guest has no password: make an account of it first"));
     }
+    let Some(email) = email else {
+        check_password(&state, &own, &password, &request).await?;
+        if !addresses::remove(&state.db, &own, now()).await? {
+            return Err(player::gone());
+        }
+        return show(&state, caller).await;
+    };
+    if auth::suspension(&request).is_some() {
+        suspended::refuse(&state, caller.player).await?;
+    }
     state.mailing.require()?;
     let address = address::read(&email)?;
     check_password(&state, &own, &password, &request).await?;
@@ -84,28 +94,6 @@ pub async fn write_my_email(
         return Err(player::gone());
     }
     show(&state, caller).await
-}
-
-/// Remove the caller's e-mail address
-///
-/// With the one that waits to be confirmed. Links that were sent are void, and the address is told. Removing it again is 204.
-#[utoipa::path(
-    tag = "players",
-    operation_id = "delete_my_email",
-    responses((status = 204, description = "The caller has no address")),
-    security(("bearer" = []))
-)]
-#[delete("/me/email")]
-pub async fn delete_my_email(
-    state: Data<AppState>,
-    caller: Caller,
-    _: Query<NoQuery>,
-) -> Result<HttpResponse, Problem> {
-    let own = player::find(&state, caller).await?;
-    if !addresses::remove(&state.db, &own, now()).await? {
-        return Err(player::gone());
-    }
-    Ok(HttpResponse::NoContent().finish())
 }
 
 async fn show(state: &AppState, caller: Caller) -> Result<HttpResponse, Problem> {
@@ -124,29 +112,28 @@ async fn check_password(
     let refused = || Problem::new(Code::InvalidCredentials, "the password is not the account's");
     let Ok(password) = password.parse() else { return Err(refused()) };
     let name = &own.player.name;
-    let attempt = state.sign_ins.as_ref().map(|limits| limits.begin(name, network_of(request), Instant::now()));
-    let attempt = attempt.transpose()?;
-    let compared = async {
+    let compare = async {
         let (account, hash) = players::find_account(&state.db, name).await?.unzip();
         let is_right = state.passwords.compare(password, hash).await?;
-        Ok::<_, Problem>(is_right && account.is_some_and(|account| account.player.id == own.player.id))
+        Ok(account.filter(|account| is_right && account.player.id == own.player.id))
     };
-    let compared = compared.await;
-    match (&compared, state.sign_ins.as_ref().zip(attempt)) {
-        (Ok(true), Some((limits, attempt))) => limits.succeed(attempt, Instant::now()),
-        (Err(_), Some((_, attempt))) => attempt.take_back(),
-        (Ok(false), _) | (_, None) => {}
-    }
-    if compared? { Ok(()) } else { Err(refused()) }
+    let limits = state.sign_ins.as_deref();
+    sign_ins::by_password(limits, (name, network_of(request)), compare).await?.map(drop).ok_or_else(refused)
+}
+
+/// A field that may be null, and may not be missing.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Option::deserialize(deserializer)
 }
 
 /// The new address, and the account's password.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteMyEmail {
-    /// Its domain may be of any script.
-    #[schema(example = "ana@mail.example")]
-    email: String,
+    /// Its domain may be of any script. Null for none.
+    #[serde(deserialize_with = "present")]
+    #[schema(required = true, max_length = 1024, example = "ana@mail.example")]
+    email: Option<String>,
     /// The present password of the account.
     #[schema(format = Password)]
     password: String,

@@ -10,12 +10,10 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::{resets::set_password, verification::verify};
-use crate::{
-    db::players::WebhookChoice,
-    http::{
-        answer::{code::Code, problem::Problem},
-        state::AppState,
-    },
+use crate::http::{
+    answer::{code::Code, problem::Problem},
+    players::me::leftovers,
+    state::AppState,
 };
 
 /// The paths of the pages.
@@ -81,6 +79,8 @@ struct VerifyForm {
 struct ResetForm {
     token: String,
     password: String,
+    /// A box that is ticked; absent if it is not.
+    unlink_identities: Option<String>,
 }
 
 /// The page that asks to press its button.
@@ -120,9 +120,10 @@ async fn confirm(state: Data<AppState>, form: Form<VerifyForm>, request: HttpReq
 }
 
 async fn set(state: Data<AppState>, form: Form<ResetForm>, request: HttpRequest) -> Result<HttpResponse, Problem> {
-    let ResetForm { token, password } = form.into_inner();
-    match set_password(&state, &request, &token, &password, WebhookChoice::Keep).await {
-        Ok(account) => {
+    let ResetForm { token, password, unlink_identities } = form.into_inner();
+    let leftovers = leftovers(false, unlink_identities.is_some());
+    match set_password(&state, &request, &token, &password, leftovers).await {
+        Ok((account, _)) => {
             let text = format!("Sign in as \"{}\" with it.", account.player.name);
             Ok(show(&EmailPage { title: "The new password is set", text, form: None }))
         }

@@ -11,12 +11,16 @@ use crate::{
     clock::now,
     db::{
         email::resets,
-        players::{Named, OwnPlayer, WebhookChoice},
+        players::{Leftovers, Named, OwnPlayer, Updated},
     },
     http::{
-        answer::{code::Code, headers::KEPT_FOR_MINUTES, problem::Problem},
+        answer::{code::Code, headers::KEPT_FOR_A_MINUTE, problem::Problem},
         layers::limits::network_of,
-        players::{me::renew_tokens, profiles::choose_password, tokens::TokenSet},
+        players::{
+            me::{leftovers, renew_tokens},
+            profiles::choose_password,
+            tokens::TokenSet,
+        },
         request::extract::{Body, NoQuery, Query},
         state::{AppState, mailing::Mailing},
     },
@@ -37,7 +41,7 @@ const ATTEMPTS_MAX: u32 = 4;
 #[get("/password-reset")]
 pub async fn get_password_reset(state: Data<AppState>, _: Query<NoQuery>) -> HttpResponse {
     let is_available = state.mailing == Mailing::On;
-    HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).json(PasswordReset { is_available })
+    HttpResponse::Ok().insert_header(KEPT_FOR_A_MINUTE).json(PasswordReset { is_available })
 }
 
 /// Ask for a link that sets a new password
@@ -86,21 +90,22 @@ pub async fn reset_password(
     body: Body<ResetPassword>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let ResetPassword { token, password, delete_webhooks } = body.0;
-    let webhooks = if delete_webhooks { WebhookChoice::Delete } else { WebhookChoice::Keep };
-    let before = set_password(&state, &request, &token, &password, webhooks).await?;
+    let ResetPassword { token, password, delete_webhooks, unlink_identities } = body.0;
+    let leftovers = leftovers(delete_webhooks, unlink_identities);
+    let (before, unlinked) = set_password(&state, &request, &token, &password, leftovers).await?;
     let tokens = renew_tokens(&state, &request, &before, &before.player).await?;
+    let tokens = if unlink_identities { tokens.with_unlinked_identities(unlinked) } else { tokens };
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
 
-/// Sets the password, and voids all tokens of the account. Returns the account as it was before.
+/// Sets the password, and voids all tokens of the account. Returns the account as it was before, and how many identities were unlinked.
 pub(super) async fn set_password(
     state: &AppState,
     request: &HttpRequest,
     token: &str,
     password: &str,
-    webhooks: WebhookChoice,
-) -> Result<OwnPlayer, Problem> {
+    leftovers: Leftovers,
+) -> Result<(OwnPlayer, u64), Problem> {
     let hash = tokens::hash(token);
     let find = || resets::find(&state.db, &hash, now());
     let network = network_of(request);
@@ -110,16 +115,16 @@ pub(super) async fn set_password(
     let password_hash = state.passwords.hash(password).await?;
     for _ in 0..ATTEMPTS_MAX {
         let before = find().await?.ok_or_else(tokens::invalid)?;
-        match resets::set_password(&state.db, &before, &hash, &password_hash, webhooks, now()).await? {
+        match resets::set_password(&state.db, &before, &hash, &password_hash, leftovers, now()).await? {
             None => return Err(tokens::invalid()),
-            Some(Named::Stored) => {
+            Some(Updated { named: Named::Stored, unlinked_identities }) => {
                 state.hub.audience().revoke(before.player.id, before.credentials_version + 1);
                 if let Some(limits) = &state.sign_ins {
                     limits.know(&before.player.name, network, Instant::now());
                 }
-                return Ok(before);
+                return Ok((before, unlinked_identities));
             }
-            Some(Named::Changed | Named::Taken) => {}
+            Some(Updated { named: Named::Changed | Named::Taken, .. }) => {}
         }
     }
     Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
@@ -135,7 +140,7 @@ struct PasswordReset {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreatePasswordReset {
-    #[schema(example = "ana@mail.example")]
+    #[schema(max_length = 1024, example = "ana@mail.example")]
     email: String,
 }
 
@@ -144,6 +149,7 @@ pub struct CreatePasswordReset {
 #[serde(deny_unknown_fields)]
 pub struct ResetPassword {
     /// What stands behind `token=` in the link.
+    #[schema(max_length = 128)]
     token: String,
     #[schema(format = Password, min_length = 8, max_length = 128)]
     password: String,
@@ -151,4 +157,8 @@ pub struct ResetPassword {
     #[serde(default)]
     #[schema(default = false)]
     delete_webhooks: bool,
+    /// Whether all identities are unlinked, too. Otherwise each stays a way in.
+    #[serde(default)]
+    #[schema(default = false)]
+    unlink_identities: bool,
 }

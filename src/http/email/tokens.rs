@@ -1,6 +1,6 @@
 //! The tokens of links in mails, as clients bring them back.
 
-use std::{net::IpAddr, time::Instant};
+use std::net::IpAddr;
 
 use sha2::{Digest, Sha256};
 
@@ -8,7 +8,7 @@ use crate::{
     db::{DbError, email::TokenHash},
     http::{
         answer::{code::Code, problem::Problem},
-        state::AppState,
+        state::{AppState, sign_ins},
     },
 };
 
@@ -23,13 +23,7 @@ pub(super) async fn found<T>(
     network: IpAddr,
     find: impl Future<Output = Result<Option<T>, DbError>>,
 ) -> Result<T, Problem> {
-    // Counted first, so that attempts at the same time count, too.
-    let attempt = state.sign_ins.as_ref().map(|limits| limits.begin_recovery(network, Instant::now())).transpose()?;
-    let found = find.await;
-    if let (Ok(Some(_)) | Err(_), Some(attempt)) = (&found, attempt) {
-        attempt.take_back();
-    }
-    found?.ok_or_else(invalid)
+    sign_ins::by_secret(state.sign_ins.as_deref(), network, find).await?.ok_or_else(invalid)
 }
 
 pub(super) fn invalid() -> Problem {

@@ -44,8 +44,7 @@ pub async fn verify_email(
 
 pub(super) async fn verify(state: &AppState, request: &HttpRequest, token: &str) -> Result<EmailAddress, Problem> {
     let hash = tokens::hash(token);
-    let (_, address) = tokens::found(state, network_of(request), addresses::verify(&state.db, &hash, now())).await?;
-    Ok(address)
+    tokens::found(state, network_of(request), addresses::verify(&state.db, &hash, now())).await
 }
 
 /// The token of a link.
@@ -53,6 +52,7 @@ pub(super) async fn verify(state: &AppState, request: &HttpRequest, token: &str)
 #[serde(deny_unknown_fields)]
 pub struct VerifyEmail {
     /// What stands behind `token=` in the link.
+    #[schema(max_length = 128)]
     token: String,
 }
 

@@ -18,7 +18,7 @@ use crate::{
         games, merging,
         operators::acts,
         players::{
-            self, Named, OwnPlayer, WebhookChoice,
+            self, IdentityChoice, Leftovers, Named, OwnPlayer, WebhookChoice,
             settings::{self, NewSettings, Settings},
             suspensions,
         },
@@ -96,7 +96,8 @@ pub async fn get_me(
 /// Change the caller's name, password or settings
 ///
 /// With a password a guest becomes an account, and keeps all games. A new password revokes all access and refresh tokens, and the
-/// recovery code of an account; the answer contains new ones. Webhooks go on, unless `delete_webhooks` is true.
+/// recovery code of an account; the answer contains new ones. Webhooks go on, unless `delete_webhooks` is true, and identities stay ways in,
+/// unless `unlink_identities` is.
 #[utoipa::path(
     tag = "players",
     operation_id = "update_me",
@@ -121,10 +122,12 @@ pub async fn update_me(
     body: Body<UpdateMe>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let UpdateMe { name, password, delete_webhooks, is_findable, shows_last_seen } = body.0;
+    let UpdateMe { name, password, delete_webhooks, unlink_identities, is_findable, shows_last_seen } = body.0;
     let mut faults = Faults::default();
-    if delete_webhooks && password.is_none() {
-        faults.add(Problem::invalid("/delete_webhooks", "is only possible together with a new password"))?;
+    for (field, is_set) in [("/delete_webhooks", delete_webhooks), ("/unlink_identities", unlink_identities)] {
+        if is_set && password.is_none() {
+            faults.add(Problem::invalid(field, "is only possible together with a new password"))?;
+        }
     }
     if name.is_some() && auth::suspension(&request).is_some() {
         suspended::refuse(&state, caller.player).await?;
@@ -151,7 +154,7 @@ pub async fn update_me(
         Some(password) => Some(state.passwords.hash(password).await?),
         None => None,
     };
-    let webhooks = if delete_webhooks { WebhookChoice::Delete } else { WebhookChoice::Keep };
+    let leftovers = leftovers(delete_webhooks, unlink_identities);
     for _ in 0..ATTEMPTS_MAX {
         let before = find(&state, caller).await?;
         let kind = if hash.is_some() { PlayerKind::Account } else { before.player.kind };
@@ -161,7 +164,8 @@ pub async fn update_me(
             // A rename that comes later is a conflict below.
             refuse_if_renamed(&state, caller.player).await?;
         }
-        match players::update(&state.db, &before, &after, hash.as_deref(), settings, webhooks, now()).await? {
+        let updated = players::update(&state.db, &before, &after, hash.as_deref(), settings, leftovers, now()).await?;
+        match updated.named {
             Named::Changed => continue,
             Named::Taken => return Err(name_taken()),
             Named::Stored => {}
@@ -171,11 +175,20 @@ pub async fn update_me(
             Some(_) => Some(renew_tokens(&state, &request, &before, &after).await?),
             None => None,
         };
+        let unlinked = |tokens: TokenSet| tokens.with_unlinked_identities(updated.unlinked_identities);
+        let tokens = if unlink_identities { tokens.map(unlinked) } else { tokens };
         let MeView { profile, is_findable, shows_last_seen } = MeView::of(&state, &after).await?;
         let updated = UpdatedMe { profile, is_findable, shows_last_seen, tokens };
         return Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(updated));
     }
     Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
+}
+
+/// What a new password takes along.
+pub(crate) const fn leftovers(delete_webhooks: bool, unlink_identities: bool) -> Leftovers {
+    let webhooks = if delete_webhooks { WebhookChoice::Delete } else { WebhookChoice::Keep };
+    let identities = if unlink_identities { IdentityChoice::Unlink } else { IdentityChoice::Keep };
+    Leftovers { webhooks, identities }
 }
 
 /// New tokens after a new password, which has revoked all earlier ones.
@@ -330,6 +343,10 @@ pub struct UpdateMe {
     #[serde(default)]
     #[schema(default = false)]
     delete_webhooks: bool,
+    /// With a new password: whether all identities are unlinked, too. Otherwise each stays a way in.
+    #[serde(default)]
+    #[schema(default = false)]
+    unlink_identities: bool,
     /// Of an account: whether others find it by the beginning of its name.
     is_findable: Option<bool>,
     /// Whether friends see when the caller was last seen.

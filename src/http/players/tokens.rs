@@ -1,6 +1,6 @@
 //! Tokens: a password or a refresh token is exchanged for new tokens, refresh tokens are revoked, and public keys are shown.
 
-use std::{net::IpAddr, time::Instant};
+use std::net::IpAddr;
 
 use actix_web::{HttpRequest, HttpResponse, get, http::header, post, web::Data};
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
@@ -25,7 +25,7 @@ use crate::{
         layers::limits::network_of,
         request::extract::{Body, NoQuery, Query},
         state::{
-            AppState,
+            AppState, sign_ins,
             tokens::{ACCESS_TOKEN_LIFETIME, Caller},
         },
         view::wire::PlayerView,
@@ -79,20 +79,13 @@ async fn sign_in(state: &AppState, name: &str, password: &str, network: IpAddr) 
     let refused = || Problem::new(Code::InvalidCredentials, "no account has this name and this password");
     // No account has such a long name, or a malformed password.
     let (Some(name), Ok(password)) = (PlayerName::for_sign_in(name), password.parse()) else { return Err(refused()) };
-    // Counted first, so that attempts at the same time count, too.
-    let attempt = state.sign_ins.as_ref().map(|limits| limits.begin(&name, network, Instant::now())).transpose()?;
-    let compared = async {
+    let compare = async {
         let (player, hash) = players::find_account(&state.db, &name).await?.unzip();
         let is_right = state.passwords.compare(password, hash).await?;
-        Ok::<_, Problem>(player.filter(|_| is_right))
+        Ok(player.filter(|_| is_right))
     };
-    let (compared, limited) = (compared.await, state.sign_ins.as_ref().zip(attempt));
-    match (&compared, limited) {
-        (Ok(Some(_)), Some((limits, attempt))) => limits.succeed(attempt, Instant::now()),
-        (Err(_), Some((_, attempt))) => attempt.take_back(),
-        (Ok(None), _) | (_, None) => {}
-    }
-    let player = compared?.ok_or_else(refused)?;
+    let compared = sign_ins::by_password(state.sign_ins.as_deref(), (&name, network), compare).await?;
+    let player = compared.ok_or_else(refused)?;
     TokenSet::begin(state, &player, Grant::Password).await?.ok_or_else(refused)
 }
 
@@ -100,13 +93,9 @@ async fn sign_in(state: &AppState, name: &str, password: &str, network: IpAddr) 
 /// network.
 async fn recover(state: &AppState, code: &str, network: IpAddr) -> Result<TokenSet, Problem> {
     let refused = || Problem::new(Code::InvalidCredentials, "no player has this recovery code");
-    // Counted first, so that attempts at the same time count, too.
-    let attempt = state.sign_ins.as_ref().map(|limits| limits.begin_recovery(network, Instant::now())).transpose()?;
-    let found = players::recovery::find(&state.db, &recovery::hash(code)).await;
-    if let (Ok(Some(_)) | Err(_), Some(attempt)) = (&found, attempt) {
-        attempt.take_back();
-    }
-    let player = found?.ok_or_else(refused)?;
+    let hash = recovery::hash(code);
+    let find = players::recovery::find(&state.db, &hash);
+    let player = sign_ins::by_secret(state.sign_ins.as_deref(), network, find).await?.ok_or_else(refused)?;
     TokenSet::begin(state, &player, Grant::Recovery).await?.ok_or_else(refused)
 }
 
@@ -129,7 +118,7 @@ async fn refresh(state: &AppState, presented: &str) -> Result<TokenSet, Problem>
 
 /// Revoke a refresh token
 ///
-/// All others of the same sign-in are revoked as well (RFC 7009). An unknown token is 200, too.
+/// All others of the same sign-in are revoked as well (RFC 7009), and its devices are removed. An unknown token is 200, too.
 #[utoipa::path(
     tag = "players",
     operation_id = "revoke_token",
@@ -239,6 +228,10 @@ pub struct TokenSet {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "7ZK3M-0Q9AT-XV4HC-8RB2E-N6WDS")]
     recovery_code: Option<String>,
+    /// Where `unlink_identities` was asked for: how many there were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = 1)]
+    unlinked_identities: Option<u64>,
 }
 
 /// What a new player brings along.
@@ -265,6 +258,7 @@ impl TokenSet {
             player: own.player.id,
             credentials_version: own.credentials_version,
             is_guest: own.player.kind == PlayerKind::Guest,
+            sign_in: Some(sign_in_id),
         };
         Self {
             player: PlayerView::from(&own.player),
@@ -274,12 +268,18 @@ impl TokenSet {
             refresh_token,
             sign_in_id,
             recovery_code: None,
+            unlinked_identities: None,
         }
     }
 
     /// With the recovery code that the player was given.
     pub(crate) fn with_recovery_code(self, code: String) -> Self {
         Self { recovery_code: Some(code), ..self }
+    }
+
+    /// With how many identities were unlinked.
+    pub(crate) fn with_unlinked_identities(self, count: u64) -> Self {
+        Self { unlinked_identities: Some(count), ..self }
     }
 
     /// The first tokens of a player that signs in again; `None` if the player's credentials were revoked meanwhile.

@@ -46,8 +46,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// Register a device
 ///
 /// The device shows when it is the caller's turn, when the turn's time runs out, when the caller is invited, and when a game has ended. Send it at each
-/// start of the client: a device that is registered already keeps its `id`, and its language is the new one (200). One that another
-/// player had registered becomes the caller's. A player has at most 10 devices. For the rate limit, it counts as ten calls.
+/// start of the client, and after signing in, a first password and a merge: a device that is registered already keeps its `id`, and its language is the new one (200). One that another
+/// player had registered becomes the caller's. When the sign-in of the token ends, the device is removed. A player has at most 10 devices. For the rate limit, it counts as ten calls.
 #[utoipa::path(
     tag = "push",
     operation_id = "create_device",
@@ -88,7 +88,14 @@ pub async fn create_device(
     player::refuse_if_of_app(&state, caller.player, "the app tells its players of their games").await?;
     limits::count_more(&request, REGISTRATION_CALLS)?;
     let language = language.map_or(Language::default(), Language::from).as_str();
-    let new = NewDevice { id: Uuid::now_v7(), player: caller.player, address, language, created_at: now() };
+    let new = NewDevice {
+        id: Uuid::now_v7(),
+        player: caller.player,
+        sign_in: caller.sign_in,
+        address,
+        language,
+        created_at: now(),
+    };
     match devices::register(&state.db, &new, caller.credentials_version).await? {
         Registered::New(device) => Ok(HttpResponse::Created().json(DeviceView::of(&device))),
         Registered::Known(device) => Ok(HttpResponse::Ok().json(DeviceView::of(&device))),

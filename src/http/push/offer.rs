@@ -7,10 +7,7 @@ use utoipa::ToSchema;
 use crate::{
     domain::DeviceKind,
     http::{
-        answer::{
-            headers::{NOT_KEPT, VARIES},
-            problem::Problem,
-        },
+        answer::{headers::KEPT_FOR_A_MINUTE, problem::Problem},
         request::extract::{NoQuery, Query},
         state::AppState,
     },
@@ -30,7 +27,7 @@ pub async fn get_push(state: Data<AppState>, _: Query<NoQuery>) -> Result<HttpRe
         kinds: state.push.kinds().into_iter().map(DeviceKind::as_str).collect(),
         web: state.push.web.as_ref().map(|web| WebPushView { public_key: web.public_key() }),
     };
-    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(view))
+    Ok(HttpResponse::Ok().insert_header(KEPT_FOR_A_MINUTE).json(view))
 }
 
 /// What push notifications the server sends.

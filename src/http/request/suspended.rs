@@ -31,8 +31,8 @@ const PERMITTED: &[(&str, &str)] = &[
     ("POST", "/v1/sign-in/{issuer}/complete"),
     ("PUT", "/v1/me/identities/{issuer}"),
     ("DELETE", "/v1/me/identities/{issuer}"),
-    // No new address, to which a mail would go.
-    ("DELETE", "/v1/me/email"),
+    // Removes the address; a new one, to which a mail would go, is refused by its handler.
+    ("PUT", "/v1/me/email"),
     ("POST", "/v1/email/verify"),
     ("POST", "/v1/password-reset"),
     ("POST", "/v1/password-reset/confirm"),
@@ -65,8 +65,8 @@ const PERMITTED: &[(&str, &str)] = &[
 const PERMITTED_UNLESS_BANNED: [(&str, &str); 2] =
     [("POST", "/v1/games/{id}/moves"), ("POST", "/v1/games/{id}/offers/{type}/accept")];
 
-/// The permitted operation whose handler refuses a new name.
-const RENAMES: (&str, &str) = ("PATCH", "/v1/me");
+/// The permitted operations whose handlers refuse a part: a new name, and a new e-mail address.
+const PERMITTED_IN_PART: [(&str, &str); 2] = [("PATCH", "/v1/me"), ("PUT", "/v1/me/email")];
 
 /// The offer whose acceptance begins a game.
 const REMATCH: &str = "/offers/rematch/";
@@ -90,7 +90,7 @@ pub(crate) async fn refuse(state: &AppState, player: PlayerId) -> Result<(), Pro
 
 /// Whether a suspension may refuse an operation, for its documentation.
 pub(crate) fn may_refuse(method: &str, pattern: &str) -> bool {
-    method != "GET" && (!PERMITTED.contains(&(method, pattern)) || (method, pattern) == RENAMES)
+    method != "GET" && (!PERMITTED.contains(&(method, pattern)) || PERMITTED_IN_PART.contains(&(method, pattern)))
 }
 
 /// What a suspended player is told.

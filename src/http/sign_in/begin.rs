@@ -13,7 +13,7 @@ use super::{
 use crate::{
     clock::now,
     http::{
-        answer::problem::Problem,
+        answer::{headers::KEPT_FOR_A_MINUTE, problem::Problem},
         request::{
             auth,
             extract::{Body, NoQuery, Query},
@@ -36,7 +36,7 @@ use crate::{
 #[get("/sign-in")]
 pub async fn list_issuers(state: Data<AppState>, _: Query<NoQuery>) -> HttpResponse {
     let items = state.issuers.iter().map(IssuerView::of).collect();
-    HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(IssuerList { items })
+    HttpResponse::Ok().insert_header(KEPT_FOR_A_MINUTE).json(IssuerList { items })
 }
 
 /// Begin a sign-in by an issuer
@@ -83,7 +83,7 @@ pub async fn begin_sign_in(
     let words = session.words();
     let url = issuer.authorization_url(words.request(&session)).await;
     let begun = BegunSignIn {
-        authorization_url: url.map_err(|failure| problem(issuer, &failure))?,
+        authorization_url: url.map_err(|failure| problem(&state, issuer, &failure))?,
         session: session.seal(&state.cursors, issuer.settings()),
         expires_in: LIFETIME.whole_seconds(),
     };
@@ -100,6 +100,10 @@ pub struct IssuerPath(String);
 impl IssuerPath {
     pub(super) fn find<'a>(&self, state: &'a AppState) -> Result<&'a Issuer, Problem> {
         state.issuers.find(&self.0).ok_or_else(|| Problem::not_found("the server has no such issuer"))
+    }
+
+    pub(super) fn is(&self, name: &str) -> bool {
+        self.0 == name
     }
 }
 

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, delete, get, http::header, put, web::Data};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 use utoipa::ToSchema;
 
@@ -27,7 +28,7 @@ use crate::{
 
 /// List the caller's identities
 ///
-/// The issuers by which the caller can sign in, the oldest first.
+/// The issuers by which the caller can sign in, the oldest first. One that the operator offers no more is listed, too, and is no way in.
 #[utoipa::path(
     tag = "players",
     operation_id = "list_identities",
@@ -42,7 +43,7 @@ pub async fn list_identities(
 ) -> Result<HttpResponse, Problem> {
     player::find(&state, caller).await?;
     let found = identities::list(&state.db, caller.player).await?;
-    let items = found.iter().filter_map(|linked| IdentityView::of(linked, &state.issuers)).collect();
+    let items = found.iter().map(|linked| IdentityView::of(linked, &state.issuers)).collect();
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(IdentityList { items }))
 }
 
@@ -106,11 +107,11 @@ pub async fn link_identity(
 /// Unlink an identity from the caller
 ///
 /// The caller can no longer sign in by the issuer; who is signed in stays so. The last way in stays: a player without a password and without
-/// another identity is 409.
+/// another identity is 409. An identity of an issuer that the operator offers no more is no way in, and can always be unlinked.
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_identity",
-    params(("issuer" = String, Path, description = "The issuer's id", example = "google")),
+    params(("issuer" = String, Path, description = "`issuer` of the list", example = "google")),
     responses(
         (status = 204, description = "It is unlinked"),
         (status = 404, description = "`not_found`: the caller has no identity of such an issuer"),
@@ -126,8 +127,14 @@ pub async fn delete_identity(
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
     let own = player::find(&state, caller).await?;
-    let issuer = path.find(&state)?;
-    match identities::unlink(&state.db, &own, &issuer.settings().issuer, state.issuers.urls()).await? {
+    let url = match path.find(&state) {
+        Ok(issuer) => issuer.settings().issuer.clone(),
+        Err(unknown) => {
+            let all = identities::list(&state.db, caller.player).await?;
+            all.into_iter().map(|linked| linked.issuer).find(|url| path.is(&key_of(url))).ok_or(unknown)?
+        }
+    };
+    match identities::unlink(&state.db, &own, &url, state.issuers.urls()).await? {
         Unlinked::Done => Ok(HttpResponse::NoContent().finish()),
         Unlinked::Unknown => Err(Problem::not_found("the caller has no identity of this issuer")),
         Unlinked::LastWayIn => Err(Problem::new(
@@ -148,12 +155,14 @@ struct IdentityList {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Identity)]
 pub(crate) struct IdentityView {
-    /// The issuer's id.
+    /// The issuer's id; of one that is not offered, another word that stays the same. It unlinks the identity.
     #[schema(example = "google")]
     issuer: String,
-    /// The issuer's name, for people.
+    /// The issuer's name, for people; of one that is not offered, its URL.
     #[schema(example = "Google")]
     name: String,
+    /// Whether the operator offers the issuer, so that the caller can sign in by it.
+    is_offered: bool,
     /// When it was linked.
     since: Timestamp,
 }
@@ -161,11 +170,21 @@ pub(crate) struct IdentityView {
 impl IdentityView {
     fn new(issuer: &Issuer, since: OffsetDateTime) -> Self {
         let settings = issuer.settings();
-        Self { issuer: settings.id.clone(), name: settings.name.clone(), since: Timestamp(since) }
+        Self { issuer: settings.id.clone(), name: settings.name.clone(), is_offered: true, since: Timestamp(since) }
     }
 
-    /// `None` if the operator no longer has the issuer.
-    fn of(linked: &LinkedIdentity, issuers: &Issuers) -> Option<Self> {
-        issuers.find_by_url(&linked.issuer).map(|issuer| Self::new(issuer, linked.created_at))
+    fn of(linked: &LinkedIdentity, issuers: &Issuers) -> Self {
+        let (url, since) = (&linked.issuer, linked.created_at);
+        issuers.find_by_url(url).map_or_else(
+            || Self { issuer: key_of(url), name: url.clone(), is_offered: false, since: Timestamp(since) },
+            |issuer| Self::new(issuer, since),
+        )
     }
+}
+
+/// What names an issuer that is not offered, in paths: a hash of its URL behind a word that no operator can give.
+fn key_of(url: &str) -> String {
+    let hash: [u8; 32] = Sha256::digest(url).into();
+    let key = u128::from_be_bytes(*hash.first_chunk().expect("a hash has 32 bytes"));
+    format!("url_{key:032x}")
 }

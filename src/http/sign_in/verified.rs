@@ -11,6 +11,7 @@ use crate::{
         answer::{code::Code, problem::Problem},
         state::AppState,
     },
+    metrics::IssuerOutcome,
     openid::{Failure, Issuer, Subject},
     repeats,
 };
@@ -26,14 +27,16 @@ const RETRY_AFTER_S: u64 = 5;
 #[serde(deny_unknown_fields)]
 pub struct Proof {
     /// The session of `POST /v1/sign-in/{issuer}`.
+    #[schema(max_length = 4096)]
     pub(super) session: String,
     /// As the issuer sent it.
+    #[schema(max_length = 128)]
     pub(super) state: String,
     /// As the issuer sent it.
     #[schema(min_length = 1, max_length = 4096)]
     pub(super) code: String,
     /// As the issuer sent it, if it did (RFC 9207).
-    #[schema(example = "https://accounts.google.com")]
+    #[schema(max_length = 2048, example = "https://accounts.google.com")]
     pub(super) iss: Option<String>,
 }
 
@@ -57,7 +60,7 @@ pub(super) async fn verified(
     if !is_right(&session) {
         return Err(refused("the session was begun for another purpose or by another player"));
     }
-    let exchange = issuer.prepare().await.map_err(|failure| problem(issuer, &failure))?;
+    let exchange = issuer.prepare().await.map_err(|failure| problem(state, issuer, &failure))?;
     if !exchange.is_named(proof.iss.as_deref()) {
         return Err(refused("iss names another issuer, or none"));
     }
@@ -66,12 +69,15 @@ pub(super) async fn verified(
         return Err(refused("the session was used before"));
     }
     match exchange.redeem(&proof.code, words.request(&session), now).await {
-        Ok(subject) => Ok(subject),
+        Ok(subject) => {
+            state.metrics.issuer_asked(&issuer.settings().id, IssuerOutcome::Done);
+            Ok(subject)
+        }
         Err(failure) => {
             if matches!(failure, Failure::Unavailable(_)) {
                 identities::release_session(&state.db, &session.hash()).await?;
             }
-            Err(problem(issuer, &failure))
+            Err(problem(state, issuer, &failure))
         }
     }
 }
@@ -80,8 +86,14 @@ fn refused(detail: &str) -> Problem {
     Problem::new(Code::SignInRefused, detail)
 }
 
-/// A failure of an issuer, as the client is told. The operator is told the cause.
-pub(super) fn problem(issuer: &Issuer, failure: &Failure) -> Problem {
+/// A failure of an issuer, as the client is told. It is counted, and the operator is told the cause.
+pub(super) fn problem(state: &AppState, issuer: &Issuer, failure: &Failure) -> Problem {
+    let id = &issuer.settings().id;
+    let outcome = match failure {
+        Failure::Refused(_) | Failure::CodeRefused(_) => IssuerOutcome::Refused,
+        Failure::Unavailable(_) => IssuerOutcome::Unavailable,
+    };
+    state.metrics.issuer_asked(id, outcome);
     let told = match failure {
         Failure::Refused(detail) => return refused(detail),
         Failure::CodeRefused(_) => refused("the issuer refuses the code"),
@@ -90,7 +102,6 @@ pub(super) fn problem(issuer: &Issuer, failure: &Failure) -> Problem {
                 .retry_after(RETRY_AFTER_S)
         }
     };
-    let id = &issuer.settings().id;
     if let Some(line) = repeats::admit("issuers of sign-ins that fail", &format!("{id}: {failure}")) {
         tracing::warn!(issuer.id = id, left_out = line.left_out, "an issuer of sign-ins fails: {failure}");
     }

@@ -17,6 +17,7 @@ use quick_cache::sync::Cache;
 use sha2::{Digest, Sha256};
 
 use crate::{
+    db::DbError,
     domain::PlayerName,
     http::{
         address::site,
@@ -69,6 +70,37 @@ struct Bucket {
 pub struct Attempt {
     taken: Vec<(Arc<Mutex<Bucket>>, Policy)>,
     known: Key,
+}
+
+/// What `compare` finds by an account's name and password. Counted first, so that attempts at the same time count, too; a right one, and one that could not be
+/// compared, does not count in the end.
+pub async fn by_password<T>(
+    limits: Option<&SignIns>,
+    (name, network): (&PlayerName, IpAddr),
+    compare: impl Future<Output = Result<Option<T>, Problem>>,
+) -> Result<Option<T>, Problem> {
+    let attempt = limits.map(|limits| limits.begin(name, network, Instant::now())).transpose()?;
+    let compared = compare.await;
+    match (&compared, limits.zip(attempt)) {
+        (Ok(Some(_)), Some((limits, attempt))) => limits.succeed(attempt, Instant::now()),
+        (Err(_), Some((_, attempt))) => attempt.take_back(),
+        (Ok(None), _) | (_, None) => {}
+    }
+    compared
+}
+
+/// What `find` finds by a secret that names no player: a recovery code, or the token of a link. Wrong ones count by network.
+pub async fn by_secret<T>(
+    limits: Option<&SignIns>,
+    network: IpAddr,
+    find: impl Future<Output = Result<Option<T>, DbError>>,
+) -> Result<Option<T>, Problem> {
+    let attempt = limits.map(|limits| limits.begin_recovery(network, Instant::now())).transpose()?;
+    let found = find.await;
+    if let (Ok(Some(_)) | Err(_), Some(attempt)) = (&found, attempt) {
+        attempt.take_back();
+    }
+    Ok(found?)
 }
 
 impl SignIns {

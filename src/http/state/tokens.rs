@@ -70,6 +70,8 @@ pub struct Caller {
     /// Whether the player was a guest when the token was issued, so that limits are chosen without a query. A guest who sets a
     /// password gets new tokens.
     pub is_guest: bool,
+    /// The sign-in of the token; `None` of players of apps, and of tokens of releases that named none.
+    pub sign_in: Option<Uuid>,
 }
 
 /// A public key whose tokens are accepted.
@@ -111,6 +113,9 @@ struct Claims {
     /// Tokens of earlier releases have none: they count as those of guests.
     #[serde(default)]
     kind: Kind,
+    /// The sign-in. Tokens of earlier releases, and of players of apps, have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sid: Option<Uuid>,
     iat: i64,
     exp: i64,
 }
@@ -215,6 +220,7 @@ impl Tokens {
             sub: caller.player.0,
             cv: caller.credentials_version,
             kind: Kind::of(caller),
+            sid: caller.sign_in,
             iat: now.unix_timestamp(),
             exp: (now + ACCESS_TOKEN_LIFETIME).unix_timestamp(),
         };
@@ -251,8 +257,12 @@ impl Tokens {
             return (now.unix_timestamp() <= until).then_some(caller);
         }
         let claims: Claims = self.claims(token, jsonwebtoken::decode_header(token).ok()?, &self.validation, now)?;
-        let caller =
-            Caller { player: PlayerId(claims.sub), credentials_version: claims.cv, is_guest: claims.kind.is_guest() };
+        let caller = Caller {
+            player: PlayerId(claims.sub),
+            credentials_version: claims.cv,
+            is_guest: claims.kind.is_guest(),
+            sign_in: claims.sid,
+        };
         self.verified.insert(hash, Verified { caller, until: claims.exp.saturating_add_unsigned(CLOCK_LEEWAY_S) });
         Some(caller)
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use serde_json::{Value, json};
 
-use crate::support::{app::TestApp, calls::send};
+use crate::support::{calls::send, issuer::StubIssuer};
 
 /// Settings that `docker-compose.yml` makes itself, each with its reason.
 const SET_BY_COMPOSE: [(&str, &str); 4] = [
@@ -49,7 +49,7 @@ fn variables() -> Vec<String> {
 
 #[actix_web::test]
 async fn every_metric_of_alerts_dashboard_and_pages_is_exposed() {
-    let app = TestApp::start().await;
+    let app = StubIssuer::start().app().await;
     let (id, south, _) = app.started(&json!({})).await;
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
     send(app.request(reqwest::Method::GET, "/none")).await.is_problem(404, "not_found");

@@ -2,7 +2,7 @@
 
 use mancala_server::http::{Mailing, RateLimits};
 use reqwest::{Method, header::HeaderMap};
-use serde_json::json;
+use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
 use super::steps::{PASSWORD, ask, reset, set, start, verified, verify};
@@ -236,4 +236,57 @@ async fn calls_that_lead_to_mails_are_limited_by_network() {
         refused += u32::from(send(request.json(&json!({"token": "a"}))).await.status == 429);
     }
     assert!(refused >= 4, "{refused}");
+}
+
+#[actix_web::test]
+async fn a_new_password_by_a_link_unlinks_identities_if_it_is_asked_to() {
+    let (app, smtp) = start().await;
+    let ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
+    let id = uuid::Uuid::try_parse(&ana.id).expect("an id");
+    for (ask, left, told) in [(json!({}), 1, Value::Null), (json!({"unlink_identities": true}), 0, json!(1))] {
+        let linked = sqlx::query(
+            "insert into player_identity values ('https://a.example', 'a', $1, now()) on conflict do nothing",
+        );
+        linked.bind(id).execute(&app.db).await.expect("it is stored");
+        super::steps::ask(&app, "ana@mail.example").await;
+        let mails = smtp.deliver(&app).await;
+        let mail = mails.iter().find(|mail| mail.text.contains("token=")).expect("a link");
+        let mut body = json!({"token": mail.token(), "password": "battery staple"});
+        body.as_object_mut().expect("an object").extend(ask.as_object().expect("an object").clone());
+        let set = app.post("/v1/password-reset/confirm", None, &body).await;
+        assert_eq!((set.status.as_u16(), set.body["unlinked_identities"].clone()), (200, told), "{set:?}");
+        assert_eq!(count_rows(&app, "player_identity").await, left);
+    }
+}
+
+#[actix_web::test]
+async fn of_a_confirmation_and_a_new_password_at_once_both_keep_their_word() {
+    let (app, smtp) = start().await;
+    let ana = verified(&app, &smtp, "Ana", "old@mail.example").await;
+    for round in 0..6 {
+        // The links of other rounds count for the limits of addresses.
+        sqlx::query("delete from mail_sent").execute(&app.db).await.expect("they are forgotten");
+        let email = format!("new-{round}@mail.example");
+        let sign_in = json!({"grant_type": "password", "name": "Ana", "password": PASSWORD});
+        let tokens = app.post("/v1/tokens", None, &sign_in).await;
+        let ana = Guest { id: ana.id.clone(), token: tokens.string("/access_token") };
+        assert_eq!(set(&app, &ana, &email).await.status, 200);
+        let former = app.get("/v1/me/email", Some(&ana)).await.string("/email");
+        ask(&app, &former).await;
+        let mails = smtp.deliver(&app).await;
+        let token =
+            |to: &str| mails.iter().find(|mail| mail.to == to && mail.text.contains("token=")).expect("a link").token();
+        let (verifying, resetting) = (token(&email), token(&former));
+        let both = futures_util::future::join(verify(&app, &verifying), reset(&app, &resetting, PASSWORD)).await;
+        // Each voids the other's link: the one that comes first is good, and the other one is none any more.
+        let token = if both.1.status == 200 { both.1.string("/access_token") } else { ana.token };
+        let ana = Guest { id: ana.id, token };
+        let after = app.get("/v1/me/email", Some(&ana)).await;
+        match (both.0.status.as_u16(), both.1.status.as_u16()) {
+            (200, 422) => assert_eq!(after.body["email"], json!(email)),
+            (422, 200) => assert_eq!((&after.body["email"], &after.body["pending"]), (&json!(former), &Value::Null)),
+            _ => panic!("{both:?}"),
+        }
+        assert_eq!(count_rows(&app, "email_token").await, 0);
+    }
 }

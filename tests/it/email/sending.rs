@@ -1,15 +1,16 @@
-//! The outbox: what is tried again, what is given up, and what a server of mail that is away does not delay.
+//! The outbox: what is tried again, what is given up, and what an SMTP server that is away does not delay.
 
-use std::net::TcpListener;
+use std::{net::TcpListener, time::Instant};
 
 use mancala_server::{
     db::email::{self, outbox},
-    jobs::mail::send_due,
+    jobs::mail::{run, send_due},
 };
 use time::Duration;
+use tokio_util::sync::CancellationToken;
 
 use super::steps::{PASSWORD, ask, set, start, verified, verify};
-use crate::support::{app::TestApp, clock::now, database::count_rows, smtp::settings_for};
+use crate::support::{app::TestApp, clock::now, database::count_rows, scrape::sample, smtp::settings_for};
 
 /// The number of attempts of the only mail, and whether it is due.
 async fn state(app: &TestApp) -> Option<(i32, bool)> {
@@ -71,7 +72,7 @@ async fn a_server_that_is_away_fails_no_call_and_loses_no_mail() {
     let away = settings_for(closed);
     for n in 1..=3 {
         assert_eq!(ask(&app, "ana@mail.example").await.status, 202);
-        send_due(&app.db, &away).await.expect("the database answers");
+        send_due(&app.db, &away, &CancellationToken::new()).await.expect("the database answers");
         assert_eq!(state(&app).await, Some((n, false)), "one mail, whatever was asked for meanwhile");
         make_due(&app).await;
     }
@@ -89,12 +90,13 @@ async fn mails_and_requests_that_waited_too_long_are_dropped() {
     let (app, smtp) = start().await;
     let ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
     ask(&app, "ana@mail.example").await;
-    send_due(&app.db, &settings_for("127.0.0.1:1".parse().expect("an address"))).await.expect("an answer");
+    let away = settings_for("127.0.0.1:1".parse().expect("an address"));
+    send_due(&app.db, &away, &CancellationToken::new()).await.expect("an answer");
     let later = "update mail set created_at = created_at - interval '61 minutes', next_attempt_at = now() - interval '1 minute'";
     sqlx::query(later).execute(&app.db).await.expect("an hour passes");
     assert!(smtp.deliver(&app).await.is_empty());
     assert_eq!(state(&app).await, None);
-    // Without a job, because no server of mail is named any more.
+    // Without a job, because no SMTP server is named any more.
     set(&app, &ana, "new@mail.example").await;
     ask(&app, "ana@mail.example").await;
     let purge = async |days| {
@@ -125,10 +127,10 @@ async fn while_a_server_is_away_one_mail_a_round_is_tried() {
     queued(&app, 8).await;
     let closed = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let away = settings_for(closed);
-    assert!(!send_due(&app.db, &away).await.expect("an answer"), "no round follows at once");
+    assert!(!send_due(&app.db, &away, &CancellationToken::new()).await.expect("an answer"), "no round follows at once");
     assert_eq!(count_rows(&app, "mail where next_attempt_at > now()").await, 8, "the others of the batch wait, too");
     make_due(&app).await;
-    send_due(&app.db, &away).await.expect("an answer");
+    send_due(&app.db, &away, &CancellationToken::new()).await.expect("an answer");
     assert_eq!(count_rows(&app, "mail where next_attempt_at > now()").await, 1);
     assert_eq!(count_rows(&app, "mail_sent").await, 0, "what was not sent does not count");
     make_due(&app).await;
@@ -140,7 +142,8 @@ async fn two_processes_send_each_mail_once() {
     let (app, smtp) = start().await;
     queued(&app, 6).await;
     let settings = smtp.settings();
-    let (one, other) = tokio::join!(send_due(&app.db, &settings), send_due(&app.db, &settings));
+    let running = CancellationToken::new();
+    let (one, other) = tokio::join!(send_due(&app.db, &settings, &running), send_due(&app.db, &settings, &running));
     one.and(other).expect("the database answers");
     let mut recipients: Vec<_> = smtp.mails().into_iter().map(|mail| mail.to).collect();
     recipients.sort_unstable();
@@ -193,4 +196,51 @@ async fn an_account_causes_a_bounded_number_of_mails_to_strangers() {
         sent += smtp.deliver(&app).await.len();
     }
     assert_eq!(sent, 5);
+}
+
+/// Queues this many notices, the oldest a while ago.
+async fn queue(app: &TestApp, count: i32) {
+    app.account("Ana", super::steps::PASSWORD).await;
+    let queued = sqlx::query(
+        "insert into mail (player_id, kind, recipient, created_at, next_attempt_at)
+        select id, 'password_changed', n || '@mail.example', now() - make_interval(secs => n * 100), now()
+        from player, generate_series(1, $1) as n where kind = 'account'",
+    );
+    queued.bind(count).execute(&app.db).await.expect("they are queued");
+}
+
+#[actix_web::test]
+async fn a_stop_gives_back_the_mails_that_were_not_sent() {
+    let app = TestApp::start().await;
+    queue(&app, 6).await;
+    // It takes connections, and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let settings = settings_for(silent.local_addr().expect("an address"));
+    let stopping = CancellationToken::new();
+    let job = actix_web::rt::spawn(run(app.db.clone(), settings, stopping.clone()));
+    let begun = Instant::now();
+    while count_rows(&app, "mail where attempts = 1").await < 6 {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(30));
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    let due = "mail where next_attempt_at <= now()";
+    assert_eq!(count_rows(&app, due).await, 0);
+    stopping.cancel();
+    job.await.expect("it ends");
+    assert_eq!((count_rows(&app, due).await, count_rows(&app, "mail").await), (6, 6));
+}
+
+#[actix_web::test]
+async fn what_becomes_of_mails_is_counted() {
+    let (app, smtp) = start().await;
+    queue(&app, 3).await;
+    smtp.will(&["550 unknown", "450 later", "250 ok"]);
+    assert_eq!(smtp.deliver(&app).await.len(), 1);
+    let text = smtp.metrics.text();
+    for (outcome, count) in [("sent", 1.0), ("failed", 1.0), ("retried", 1.0), ("limited", 0.0)] {
+        let name = format!("mancala_mails_total{{outcome=\"{outcome}\"}}");
+        assert!((sample(&text, &name) - count).abs() < 1e-9, "{name} {text}");
+    }
+    // The one that is put off is the oldest that is left.
+    assert!(sample(&text, "mancala_mail_oldest_unsent_seconds") >= 100.0, "{text}");
 }

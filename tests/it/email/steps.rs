@@ -1,13 +1,12 @@
 //! What several tests of e-mail do.
 
 use mancala_server::http::Mailing;
-use reqwest::Method;
 use serde_json::json;
 
 use crate::support::{
     answer::Answer,
     app::{Setup, TestApp},
-    calls::{Guest, send, signed},
+    calls::Guest,
     smtp::SmtpServer,
 };
 
@@ -23,7 +22,7 @@ pub async fn set(app: &TestApp, account: &Guest, email: &str) -> Answer {
 }
 
 pub async fn remove(app: &TestApp, account: &Guest) -> Answer {
-    send(signed(app.request(Method::DELETE, "/v1/me/email"), Some(account))).await
+    app.put("/v1/me/email", Some(account), &json!({"email": null, "password": PASSWORD})).await
 }
 
 pub async fn verify(app: &TestApp, token: &str) -> Answer {

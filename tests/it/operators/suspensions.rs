@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use mancala_server::db::players::revocations::Reader;
+use mancala_server::{db::players::revocations::Reader, http::Mailing};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{act, operator, suspend};
 use crate::support::{
-    app::TestApp,
+    app::{Setup, TestApp},
     calls::{Guest, send, signed},
+    database::count_rows,
     games::some_move,
 };
 
@@ -33,7 +34,7 @@ const PERMITTED: &[&str] = &[
     "complete_sign_in",
     "link_identity",
     "delete_identity",
-    "delete_my_email",
+    "write_my_email",
     "verify_email",
     "create_password_reset",
     "reset_password",
@@ -218,4 +219,22 @@ async fn a_server_first_reads_the_suspensions_in_force_alone() {
     assert_eq!(read, expected);
     let changed = reader.read_suspensions(Some(time::Duration::hours(1))).await.expect("a database");
     assert_eq!((changed.len(), changed.iter().filter(|(_, term)| term.is_lifted).count()), (4, 1));
+}
+
+#[actix_web::test]
+async fn a_suspended_account_removes_its_address_and_sets_no_other() {
+    let app = TestApp::start_with(Setup { mailing: Mailing::On, ..Setup::default() }).await;
+    let kim = operator(&app, "kim").await;
+    for (name, kind) in [("Ana", "suspend"), ("Bo", "ban")] {
+        let account = app.account(name, PASSWORD).await;
+        let set = async |email: Value| {
+            app.put("/v1/me/email", Some(&account), &json!({"email": email, "password": PASSWORD})).await
+        };
+        assert_eq!(set(json!(format!("{name}@mail.example"))).await.status, 200);
+        suspend(&app, &kim, &account, kind).await;
+        set(json!("other@mail.example")).await.is_problem(403, "player_suspended");
+        let removed = set(Value::Null).await;
+        assert_eq!((removed.status.as_u16(), &removed.body["pending"]), (200, &Value::Null));
+        assert_eq!(count_rows(&app, "mail").await, 0);
+    }
 }

@@ -5,6 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{
+    answer::Answer,
     app::{Setup, TestApp},
     calls::{Guest, send, signed},
     database::count_rows,
@@ -230,4 +231,65 @@ async fn an_account_takes_along_the_devices_of_a_guest_the_newest_ten() {
     paths.sort();
     let expected: Vec<_> = ["a", "g"].iter().flat_map(|of| (1..6).map(move |n| format!("/{of}{n}"))).collect();
     assert_eq!(paths, expected);
+}
+
+/// The tokens of a new sign-in of an account.
+async fn sign_in(app: &TestApp, account: &Guest) -> (Guest, Answer) {
+    let body = json!({"grant_type": "password", "name": "Ana", "password": "correct horse"});
+    let tokens = app.post("/v1/tokens", None, &body).await;
+    assert_eq!(tokens.status, 200, "{tokens:?}");
+    (Guest { id: account.id.clone(), token: tokens.string("/access_token") }, tokens)
+}
+
+#[actix_web::test]
+async fn a_device_goes_with_the_sign_in_that_registered_it() {
+    let push = PushApp::start().await;
+    let app = &push.app;
+    let ana = app.account("Ana", "correct horse").await;
+    push.browser(&ana, "own").await;
+    for way in ["sign_in", "token", "reuse"] {
+        let (thief, tokens) = sign_in(app, &ana).await;
+        let browser = push.browser(&thief, way).await;
+        let first = tokens.string("/refresh_token");
+        let second = app.refresh(&first).await.string("/refresh_token");
+        app.refresh(&second).await;
+        assert_eq!(devices(app, &ana).await.len(), 2, "new tokens of a sign-in leave its devices");
+        match way {
+            "sign_in" => {
+                let path = format!("/v1/me/sign-ins/{}", tokens.string("/sign_in_id"));
+                let ended = send(signed(app.request(Method::DELETE, &path), Some(&ana))).await;
+                assert_eq!(ended.status, 204, "{ended:?}");
+            }
+            "token" => {
+                let revoked = app.post("/v1/tokens/revoke", None, &json!({"token": second})).await;
+                assert_eq!(revoked.status, 200, "{revoked:?}");
+            }
+            _ => app.refresh(&first).await.is_problem(401, "refresh_token_reused"),
+        }
+        assert_eq!(devices(app, &ana).await.len(), 1, "{way}");
+        // The access token is good for minutes, but registers nothing any more.
+        app.post(PATH, Some(&thief), &browser.registration()).await.is_problem(401, "invalid_token");
+        assert_eq!(count_rows(app, "push_device").await, 1, "{way}");
+    }
+}
+
+#[actix_web::test]
+async fn a_device_is_of_the_sign_in_that_registered_it_last() {
+    let push = PushApp::start().await;
+    let app = &push.app;
+    let ana = app.account("Ana", "correct horse").await;
+    let ((first, one), (second, two)) = (sign_in(app, &ana).await, sign_in(app, &ana).await);
+    let browser = push.browser(&first, "a").await;
+    push.register(&second, &browser.registration()).await;
+    for (tokens, left) in [(one, 1), (two, 0)] {
+        let path = format!("/v1/me/sign-ins/{}", tokens.string("/sign_in_id"));
+        assert_eq!(send(signed(app.request(Method::DELETE, &path), Some(&ana))).await.status, 204);
+        assert_eq!(devices(app, &ana).await.len(), left);
+    }
+    // What is left of a guest's sign-ins does not take its devices along.
+    let guest = app.guest("Bo").await;
+    push.browser(&guest, "b").await;
+    app.patch("/v1/me", Some(&guest), &json!({"password": "correct horse"})).await;
+    sqlx::query("delete from refresh_family").execute(&app.db).await.expect("they have expired");
+    assert_eq!(count_rows(app, "push_device").await, 1);
 }

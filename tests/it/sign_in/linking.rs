@@ -1,7 +1,11 @@
 //! Identities of a player: linked, unlinked but for the last way in, and what becomes of them with the player.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 
+use mancala_server::webhook::Reach;
 use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -9,7 +13,7 @@ use uuid::Uuid;
 
 use crate::support::{
     answer::Answer,
-    app::TestApp,
+    app::{Setup, TestApp},
     calls::{Guest, send, signed},
     database::count_rows,
     issuer::{BACK_2, StubIssuer, player_of},
@@ -181,4 +185,66 @@ async fn a_player_with_an_identity_may_sign_out_everywhere() {
     let last = app.refresh(&next).await.string("/refresh_token");
     app.refresh(&old).await.is_problem(401, "refresh_token_reused");
     app.refresh(&last).await.is_problem(401, "invalid_token");
+}
+
+/// Calls of a second server on the same database, with a player's token.
+async fn call(address: SocketAddr, method: Method, path: &str, player: &Guest) -> Answer {
+    send(signed(reqwest::Client::new().request(method, format!("http://{address}{path}")), Some(player))).await
+}
+
+#[actix_web::test]
+async fn an_issuer_that_is_not_offered_is_listed_and_no_way_in() {
+    let issuers = [StubIssuer::start(), StubIssuer::start()];
+    let app = StubIssuer::app_of(&issuers).await;
+    let ana = player_of(&app.sign_in_by(&issuers[0], "person").await);
+    let begun = app.post("/v1/sign-in/stub-2", Some(&ana), &json!({"redirect_uri": BACK_2})).await;
+    let (code, state) = issuers[1].authorize(&begun.string("/authorization_url"), "the same person");
+    let body = json!({"session": begun.string("/session"), "state": state, "code": code});
+    assert_eq!(app.put("/v1/me/identities/stub-2", Some(&ana), &body).await.status, 201);
+    // The operator takes the second issuer out of the file.
+    let setup = Setup { issuers: issuers[0].issuers(Reach::Anywhere), ..Setup::default() };
+    let (address, _) = app.second_server_with(&setup);
+    let list = call(address, Method::GET, "/v1/me/identities", &ana).await;
+    let key = list.string("/items/1/issuer");
+    assert!(key.starts_with("url_") && key.len() == 36, "{key}");
+    let item = |n: usize| {
+        let item = &list.body["items"][n];
+        (item["issuer"].clone(), item["name"].clone(), item["is_offered"].clone())
+    };
+    assert_eq!(item(0), (json!("stub"), json!("Stub"), json!(true)));
+    assert_eq!(item(1), (json!(key), json!(issuers[1].url()), json!(false)));
+    // It does not let the last way in go, and goes itself.
+    let unlink = async |name: &str| call(address, Method::DELETE, &format!("/v1/me/identities/{name}"), &ana).await;
+    unlink("stub").await.is_problem(409, "last_way_in");
+    unlink("stub-2").await.is_problem(404, "not_found");
+    unlink(&format!("{}0", &key[..35])).await.is_problem(404, "not_found");
+    assert_eq!(unlink(&key).await.status, 204);
+    unlink(&key).await.is_problem(404, "not_found");
+    // As the only one it goes, too.
+    let nothing = app.second_server_with(&Setup::default()).0;
+    let list = call(nothing, Method::GET, "/v1/me/identities", &ana).await;
+    let path = format!("/v1/me/identities/{}", list.string("/items/0/issuer"));
+    assert_eq!(call(nothing, Method::DELETE, &path, &ana).await.status, 204);
+    assert_eq!(count_rows(&app, "player_identity").await, 0);
+}
+
+#[actix_web::test]
+async fn a_new_password_unlinks_what_a_thief_has_linked_if_it_is_asked_to() {
+    let issuer = StubIssuer::start();
+    let app = issuer.app().await;
+    let ana = app.account("Ana", PASSWORD).await;
+    assert_eq!(app.link(&issuer, "thief", &ana).await.status, 201);
+    let alone = app.patch("/v1/me", Some(&ana), &json!({"unlink_identities": true})).await;
+    alone.is_problem(422, "validation_failed");
+    assert_eq!(alone.body["errors"][0]["pointer"], "/unlink_identities");
+    let kept = app.patch("/v1/me", Some(&ana), &json!({"password": "battery staple"})).await;
+    assert_eq!(
+        (count_rows(&app, "player_identity").await, &kept.body["tokens"]["unlinked_identities"]),
+        (1, &Value::Null)
+    );
+    let ana = Guest { id: ana.id, token: kept.string("/tokens/access_token") };
+    let ask = json!({"password": "correct staple", "unlink_identities": true});
+    let changed = app.patch("/v1/me", Some(&ana), &ask).await;
+    assert_eq!((changed.status.as_u16(), &changed.body["tokens"]["unlinked_identities"]), (200, &json!(1)));
+    assert_ne!(player_of(&app.sign_in_by(&issuer, "thief").await).id, ana.id, "the thief is a new player");
 }

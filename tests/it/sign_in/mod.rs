@@ -3,6 +3,7 @@
 mod beginning;
 mod linking;
 mod outages;
+mod secrets;
 mod sessions;
 mod settings;
 mod tokens;

@@ -182,7 +182,7 @@ impl TestApp {
 
 /// The caller that the token of a new guest names.
 pub fn guest(player: PlayerId) -> Caller {
-    Caller { player, credentials_version: 0, is_guest: true }
+    Caller { player, credentials_version: 0, is_guest: true, sign_in: None }
 }
 
 pub fn signed(request: RequestBuilder, guest: Option<&Guest>) -> RequestBuilder {

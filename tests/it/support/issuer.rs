@@ -24,7 +24,8 @@ use ring::{
     hmac,
     rand::SystemRandom,
     signature::{
-        ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair, RSA_PKCS1_SHA256, RsaKeyPair, RsaPublicKeyComponents,
+        ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair, RSA_PKCS1_SHA256, RsaKeyPair,
+        RsaPublicKeyComponents, UnparsedPublicKey,
     },
 };
 use serde_json::{Value, json};
@@ -42,7 +43,7 @@ pub const BACK: &str = "https://play.example/back";
 /// That of a second issuer.
 pub const BACK_2: &str = "https://play.example/back-2";
 pub const CLIENT_ID: &str = "mancala";
-const CLIENT_SECRET: &str = "a secret: with /signs+";
+pub const CLIENT_SECRET: &str = "a secret: with /signs+";
 
 /// An RSA key of the issuer, in PKCS #8. It signs nothing but tokens of tests.
 const RSA_KEY: &str = include_str!("issuer_rsa.b64");
@@ -122,6 +123,10 @@ struct Inner {
     another: EcdsaKeyPair,
     /// The paths that were asked for.
     asked: Mutex<Vec<String>>,
+    /// Of a client of Apple: the public key by which its secrets are signed.
+    apple: Mutex<Option<Vec<u8>>>,
+    /// The verifiers and codes that came.
+    secrets: Mutex<Vec<String>>,
 }
 
 /// The issuer.
@@ -147,6 +152,8 @@ impl StubIssuer {
             p256: new_p256(),
             another: new_p256(),
             asked: Mutex::default(),
+            apple: Mutex::default(),
+            secrets: Mutex::default(),
         }));
         let served = stub.clone();
         let server =
@@ -172,6 +179,57 @@ impl StubIssuer {
     fn settings(&self, id: &str, back: &str) -> Value {
         json!({"id": id, "name": "Stub", "issuer": self.url(), "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET,
             "redirect_uris": [back, format!("com.example.{id}:/back")]})
+    }
+
+    /// The issuers of a server that proves itself as a client of Apple does: by a token that a key of its team signs.
+    pub fn issuers_of_apple(&self) -> Arc<Issuers> {
+        let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
+        let der = key.expect("random bytes");
+        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der.as_ref(), &SystemRandom::new());
+        *self.0.apple.lock().expect("a lock") = Some(pair.expect("a key").public_key().as_ref().to_vec());
+        let pem = format!(
+            "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
+            BASE64_STANDARD.encode(der.as_ref())
+        );
+        let mut settings = self.settings("stub", BACK);
+        merge(
+            &mut settings,
+            &json!({"client_secret": null,
+            "apple": {"team_id": "ABCDE12345", "key_id": "FGHIJ67890", "key_file": "key.p8"}}),
+        );
+        let file = json!({"issuers": [settings]}).to_string();
+        let settings = openid::parse(&file, |_| Ok(pem.clone()), |_, _| true).expect("settings");
+        Arc::new(Issuers::new(settings, &Sender::new(Reach::Anywhere, system_names())))
+    }
+
+    /// The operator's file for a server's binary.
+    pub fn file(&self) -> String {
+        let mut settings = self.settings("stub", BACK);
+        merge(&mut settings, &json!({"private": true}));
+        json!({"issuers": [settings]}).to_string()
+    }
+
+    /// What a log must not show: what came to the token endpoint, and what was answered.
+    pub fn secrets(&self) -> Vec<String> {
+        self.0.secrets.lock().expect("a lock").clone()
+    }
+
+    /// Whether this is a secret of Apple's client that is valid now.
+    fn is_of_apple(public: &[u8], secret: &str) -> bool {
+        let Some((message, signature)) = secret.rsplit_once('.') else { return false };
+        let decode = |text: &str| BASE64_URL_SAFE_NO_PAD.decode(text).expect("base64url");
+        let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, public);
+        let (header, claims) = message.split_once('.').expect("two parts");
+        let read = |text: &str| serde_json::from_slice::<Value>(&decode(text)).expect("JSON");
+        let (header, claims, now) = (read(header), read(claims), now().unix_timestamp());
+        let at = |claim: &str| claims[claim].as_i64().expect("a time");
+        key.verify(message.as_bytes(), &decode(signature)).is_ok()
+            && (&header["alg"], &header["kid"]) == (&json!("ES256"), &json!("FGHIJ67890"))
+            && (&claims["iss"], &claims["sub"]) == (&json!("ABCDE12345"), &json!(CLIENT_ID))
+            && claims["aud"] == "https://appleid.apple.com"
+            && (at("iat") - now).abs() < 60
+            && at("exp") > now
+            && at("exp") <= now + 15_777_000
     }
 
     pub async fn app(&self) -> TestApp {
@@ -297,7 +355,15 @@ impl StubIssuer {
         let right = format!("Basic {}", BASE64_STANDARD.encode(format!("{CLIENT_ID}:{}", url_encoded(CLIENT_SECRET))));
         let (expected, in_form_expected) =
             if takes_form { ("", [Some(CLIENT_ID), Some(CLIENT_SECRET)]) } else { (right.as_str(), [None, None]) };
-        if basic != expected || in_form != in_form_expected {
+        let apple = self.0.apple.lock().expect("a lock").clone();
+        let is_client = apple.map_or_else(
+            || basic == expected && in_form == in_form_expected,
+            |public| {
+                let secret = form.get("client_secret").map_or("", String::as_str);
+                basic.is_empty() && in_form[0] == Some(CLIENT_ID) && Self::is_of_apple(&public, secret)
+            },
+        );
+        if !is_client {
             return Err("invalid_client");
         }
         let mut codes = self.0.codes.lock().expect("a lock");
@@ -310,6 +376,9 @@ impl StubIssuer {
         }
         let access_token = "an access token";
         let id_token = self.id_token(&given, access_token);
+        let mut secrets = self.0.secrets.lock().expect("a lock");
+        secrets.extend([form["code"].clone(), form["code_verifier"].clone(), id_token.clone(), given.subject]);
+        drop(secrets);
         Ok(json!({"access_token": access_token, "token_type": "Bearer", "id_token": id_token}))
     }
 }

@@ -1,4 +1,4 @@
-//! A server of mail on this machine. It records mails, and replies to recipients as a test has set.
+//! An SMTP server on this machine. It records mails, and replies to recipients as a test has set.
 
 use std::{
     collections::VecDeque,
@@ -12,11 +12,13 @@ use std::{
 use mancala_server::{
     jobs::mail::{Settings, send_due},
     mail,
+    metrics::Metrics,
 };
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::support::app::TestApp;
 
@@ -44,7 +46,7 @@ impl Mail {
     }
 }
 
-/// A server of mail. It takes every mail by default.
+/// An SMTP server. It takes every mail by default.
 #[derive(Clone)]
 pub struct SmtpServer {
     pub address: SocketAddr,
@@ -53,18 +55,22 @@ pub struct SmtpServer {
     /// Closes the connection after a mail, without a word.
     hangs_up: Arc<AtomicBool>,
     settings: Settings,
+    /// What the job has counted.
+    pub metrics: Arc<Metrics>,
 }
 
 impl SmtpServer {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("an address");
+        let metrics = Arc::new(Metrics::new(0));
         let server = Self {
             address,
             mails: Arc::default(),
             replies: Arc::default(),
             hangs_up: Arc::default(),
-            settings: settings_for(address),
+            settings: counted_by(address, metrics.clone()),
+            metrics,
         };
         let serving = server.clone();
         actix_web::rt::spawn(async move {
@@ -98,7 +104,7 @@ impl SmtpServer {
     /// Lets the job send all that is due; the mails that came with that.
     pub async fn deliver(&self, app: &TestApp) -> Vec<Mail> {
         let before = self.mails().len();
-        send_due(&app.db, &self.settings).await.expect("the database answers");
+        send_due(&app.db, &self.settings, &CancellationToken::new()).await.expect("the database answers");
         self.mails().split_off(before)
     }
 
@@ -153,9 +159,13 @@ impl SmtpServer {
 
 /// What a job needs that sends by a server at an address.
 pub fn settings_for(address: SocketAddr) -> Settings {
+    counted_by(address, Arc::new(Metrics::new(0)))
+}
+
+fn counted_by(address: SocketAddr, metrics: Arc<Metrics>) -> Settings {
     let links = mail::Links::new(PUBLIC_URL, None, None).expect("links");
     let settings = mail::Settings::new(&format!("smtp://{address}"), "Mancala <noreply@play.example>", links);
-    Settings::new(mail::Sender::new(settings.expect("settings")), [7; 32])
+    Settings::new(mail::Sender::new(settings.expect("settings")), [7; 32], metrics)
 }
 
 /// The text of a mail as a reader sees it.

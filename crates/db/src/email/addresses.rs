@@ -139,11 +139,7 @@ pub async fn remove(pool: &PgPool, own: &OwnPlayer, now: OffsetDateTime) -> Resu
 
 /// Confirms the address to which a link with this token was sent, and tells the one before. All links of the account are void with that. `None` if the token is no longer good, or
 /// another account has the address.
-pub async fn verify(
-    pool: &PgPool,
-    hash: &TokenHash,
-    now: OffsetDateTime,
-) -> Result<Option<(PlayerId, EmailAddress)>, DbError> {
+pub async fn verify(pool: &PgPool, hash: &TokenHash, now: OffsetDateTime) -> Result<Option<EmailAddress>, DbError> {
     let found = sqlx::query!(
         "select player_id, address from email_token where hash = $1 and kind = 'verify_email' and expires_at > $2",
         &hash[..],
@@ -190,9 +186,9 @@ pub async fn verify(
     .instrument(statement("update account_email"))
     .await;
     match confirmed.map_err(DbError::from) {
-        Ok(Some(player)) => {
+        Ok(Some(_)) => {
             transaction.commit().await?;
-            Ok(Some((PlayerId(player), address)))
+            Ok(Some(address))
         }
         Ok(None) => Ok(None),
         Err(DbError::Constraint { name }) if name == ONE_ACCOUNT => Ok(None),

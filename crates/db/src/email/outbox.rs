@@ -168,6 +168,12 @@ pub async fn store_token(
     Ok(stored.rows_affected() > 0)
 }
 
+/// When the oldest mail was queued that is to be sent.
+pub async fn oldest(pool: &PgPool) -> Result<Option<OffsetDateTime>, DbError> {
+    let oldest = sqlx::query_scalar!("select min(created_at) from mail");
+    Ok(oldest.fetch_one(pool).instrument(statement("select mail")).await?)
+}
+
 /// Takes a mail out of the outbox, because it was sent or is given up.
 pub async fn drop(pool: &PgPool, mail: &Mail) -> Result<(), DbError> {
     let dropped = sqlx::query!("delete from mail where id = $1", mail.id);

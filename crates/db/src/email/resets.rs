@@ -8,7 +8,7 @@ use tracing::Instrument;
 use super::TokenHash;
 use crate::{
     connection::{DbError, statement},
-    players::{self, Named, OwnPlayer, WebhookChoice, settings::NewSettings},
+    players::{self, Leftovers, Named, OwnPlayer, Updated, settings::NewSettings},
 };
 
 /// How long a link sets a password.
@@ -23,9 +23,9 @@ pub async fn request(pool: &PgPool, address: &EmailAddress, now: OffsetDateTime)
     Ok(())
 }
 
-/// Turns up to `limit` requests into mails, where an account has the address, and drops the others. Returns how many there were.
-pub async fn resolve(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
-    let resolved = sqlx::query_scalar!(
+/// Turns up to `limit` requests into mails, where an account has the address, and drops the others.
+pub async fn resolve(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<(), DbError> {
+    sqlx::query!(
         r#"
         with first as (
             select requested_at, id from password_reset_request order by requested_at, id limit $2
@@ -46,15 +46,15 @@ pub async fn resolve(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u
             select id, 'reset_password', address, $1, $1 from owner
             on conflict on constraint mail_once_key do update set created_at = excluded.created_at
         )
-        select count(*) as "count!" from taken
+        select from taken
         "#,
         now,
         i64::from(limit),
     )
-    .fetch_one(pool)
+    .execute(pool)
     .instrument(statement("delete password_reset_request insert mail"))
     .await?;
-    Ok(resolved.unsigned_abs())
+    Ok(())
 }
 
 /// The account whose password a link with this token sets: only one to the address that the account has.
@@ -81,9 +81,9 @@ pub async fn set_password(
     before: &OwnPlayer,
     hash: &TokenHash,
     password_hash: &str,
-    webhooks: WebhookChoice,
+    leftovers: Leftovers,
     now: OffsetDateTime,
-) -> Result<Option<Named>, DbError> {
+) -> Result<Option<Updated>, DbError> {
     let mut transaction = pool.begin().await?;
     // As an erasure does, the player's row first.
     let locked = sqlx::query_scalar!("select id from player where id = $1 for no key update", before.player.id.0);
@@ -103,10 +103,10 @@ pub async fn set_password(
     }
     let settings = NewSettings::default();
     let after = &before.player;
-    let named =
-        players::update_within(&mut transaction, before, after, Some(password_hash), settings, webhooks, now).await?;
-    if named == Named::Stored {
+    let updated =
+        players::update_within(&mut transaction, before, after, Some(password_hash), settings, leftovers, now).await?;
+    if updated.named == Named::Stored {
         transaction.commit().await?;
     }
-    Ok(Some(named))
+    Ok(Some(updated))
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::{
     connection::{DbError, statement},
     players::{
-        self, Named, WebhookChoice, reports,
+        self, Leftovers, Named, reports,
         settings::NewSettings,
         suspensions::{self, Suspension},
     },
@@ -252,16 +252,9 @@ async fn rename(
     }
     let after = Player { name: name.clone(), ..before.player.clone() };
     Ok(
-        match players::update_within(
-            connection,
-            &before,
-            &after,
-            None,
-            NewSettings::default(),
-            WebhookChoice::Keep,
-            now,
-        )
-        .await?
+        match players::update_within(connection, &before, &after, None, NewSettings::default(), Leftovers::KEPT, now)
+            .await?
+            .named
         {
             Named::Stored => Ok(before.player.name.to_string()),
             Named::Taken => Err(Acted::NameTaken),

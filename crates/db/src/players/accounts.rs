@@ -7,7 +7,7 @@ use tracing::Instrument;
 
 use super::{
     erasure::delete_webhooks,
-    identities::Identity,
+    identities::{self, Identity},
     networks::Network,
     player_keys::{self, PlayerKey},
     refresh_tokens::{Hash, SignIn},
@@ -16,8 +16,8 @@ use super::{
 };
 use crate::connection::{DbError, statement};
 
-/// The constraints that a second account violates if its name is the same, or reads alike.
-const NAME_CONSTRAINTS: [&str; 3] = ["account_name_key_key", "name_claim_pkey", IDENTITY_CONSTRAINT];
+/// The constraints that a second account violates if its name is the same, or reads alike; and a second new player of an identity.
+const TAKEN_CONSTRAINTS: [&str; 3] = ["account_name_key_key", "name_claim_pkey", IDENTITY_CONSTRAINT];
 
 /// The constraint that a second player of an identity violates.
 const IDENTITY_CONSTRAINT: &str = "player_identity_pkey";
@@ -27,7 +27,7 @@ const IDENTITY_CONSTRAINT: &str = "player_identity_pkey";
 pub enum Named {
     /// It was stored.
     Stored,
-    /// Another account has a name that reads the same.
+    /// Another account has a name that reads the same. Of a new player also: another player has the identity.
     Taken,
     /// A version conflict: the player has changed since it was read, and nothing was stored.
     Changed,
@@ -40,6 +40,38 @@ pub enum WebhookChoice {
     Keep,
     /// They are deleted.
     Delete,
+}
+
+/// What becomes of a player's identities when the player gets a new password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdentityChoice {
+    /// They stay.
+    Keep,
+    /// All of them are unlinked.
+    Unlink,
+}
+
+/// What a leaked token may have made, and a new password does not revoke by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leftovers {
+    /// The webhooks.
+    pub webhooks: WebhookChoice,
+    /// The identities.
+    pub identities: IdentityChoice,
+}
+
+impl Leftovers {
+    /// All of it stays.
+    pub const KEPT: Self = Self { webhooks: WebhookChoice::Keep, identities: IdentityChoice::Keep };
+}
+
+/// What a change of a player has led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Updated {
+    /// Whether it was stored.
+    pub named: Named,
+    /// How many identities were unlinked.
+    pub unlinked_identities: u64,
 }
 
 /// What is stored with a new player.
@@ -157,12 +189,12 @@ pub async fn update(
     after: &Player,
     password_hash: Option<&str>,
     settings: NewSettings,
-    webhooks: WebhookChoice,
+    leftovers: Leftovers,
     now: OffsetDateTime,
-) -> Result<Named, DbError> {
+) -> Result<Updated, DbError> {
     let mut transaction = pool.begin().await?;
-    let outcome = update_within(&mut transaction, before, after, password_hash, settings, webhooks, now).await?;
-    if outcome == Named::Stored {
+    let outcome = update_within(&mut transaction, before, after, password_hash, settings, leftovers, now).await?;
+    if outcome.named == Named::Stored {
         transaction.commit().await?;
     }
     Ok(outcome)
@@ -175,9 +207,9 @@ pub(crate) async fn update_within(
     after: &Player,
     password_hash: Option<&str>,
     settings: NewSettings,
-    webhooks: WebhookChoice,
+    leftovers: Leftovers,
     now: OffsetDateTime,
-) -> Result<Named, DbError> {
+) -> Result<Updated, DbError> {
     // The CTE `account` keeps the account in step; it is created with the first password. Only a new name is claimed: that of
     // an account may read like another one's from the time before claims, and then its password can still be changed.
     let is_new_name = before.player.kind != after.kind || before.player.name != after.name;
@@ -245,11 +277,18 @@ pub(crate) async fn update_within(
     .fetch_optional(&mut *connection)
     .instrument(statement("update player"))
     .await;
-    let outcome = named(stored.map(|row| u64::from(row.is_some())))?;
-    if outcome == Named::Stored && webhooks == WebhookChoice::Delete {
-        delete_webhooks(connection, before.player.id, now).await?;
+    let named = named(stored.map(|row| u64::from(row.is_some())))?;
+    let mut unlinked_identities = 0;
+    if named == Named::Stored {
+        if leftovers.webhooks == WebhookChoice::Delete {
+            delete_webhooks(connection, before.player.id, now).await?;
+        }
+        // After the player's row is locked: linking needs its lock and the credentials before.
+        if leftovers.identities == IdentityChoice::Unlink {
+            unlinked_identities = identities::unlink_all(connection, before.player.id).await?;
+        }
     }
-    Ok(outcome)
+    Ok(Updated { named, unlinked_identities })
 }
 
 /// Voids all sign-ins of an account or of a guest with an identity, and the recovery code. `before` is the player as it was read, for optimistic locking. Returns the new
@@ -295,7 +334,7 @@ fn named(stored: Result<u64, sqlx::Error>) -> Result<Named, DbError> {
     match stored.map_err(DbError::from) {
         Ok(0) => Ok(Named::Changed),
         Ok(_) => Ok(Named::Stored),
-        Err(DbError::Constraint { name }) if NAME_CONSTRAINTS.contains(&name.as_str()) => Ok(Named::Taken),
+        Err(DbError::Constraint { name }) if TAKEN_CONSTRAINTS.contains(&name.as_str()) => Ok(Named::Taken),
         Err(error) => Err(error),
     }
 }

@@ -1,7 +1,7 @@
 //! Identities: which persons of which issuers of sign-in are which players. It knows hashes of the issuers' ids, and no token.
 
 use mancala_domain::PlayerId;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use tracing::Instrument;
 
@@ -146,8 +146,8 @@ pub async fn link(
     })
 }
 
-/// Unlinks the identity of an issuer, unless the player could not sign in without it: it has a password, or an identity of another one of the
-/// `offered` issuers.
+/// Unlinks the identity of an issuer, unless it is the player's last way in. Ways in are a password, and identities of `offered` issuers: one of any other issuer can
+/// always be unlinked.
 pub async fn unlink(pool: &PgPool, own: &OwnPlayer, issuer: &str, offered: &[String]) -> Result<Unlinked, DbError> {
     let player = own.player.id.0;
     let mut transaction = pool.begin().await?;
@@ -163,7 +163,7 @@ pub async fn unlink(pool: &PgPool, own: &OwnPlayer, issuer: &str, offered: &[Str
     let row = sqlx::query!(
         r#"
         with ways as (
-            select exists (select from account where player_id = $1) or exists (
+            select $2 <> all($3) or exists (select from account where player_id = $1) or exists (
                 select from player_identity where player_id = $1 and issuer <> $2 and issuer = any($3)
             ) as has_another
         ), gone as (
@@ -186,6 +186,12 @@ pub async fn unlink(pool: &PgPool, own: &OwnPlayer, issuer: &str, offered: &[Str
         (true, true) => Unlinked::Done,
         (true, false) => Unlinked::LastWayIn,
     })
+}
+
+/// Unlinks all identities of a player, whose row is locked; returns how many.
+pub(crate) async fn unlink_all(connection: &mut PgConnection, player: PlayerId) -> Result<u64, DbError> {
+    let unlinked = sqlx::query!("delete from player_identity where player_id = $1", player.0);
+    Ok(unlinked.execute(connection).instrument(statement("delete player_identity")).await?.rows_affected())
 }
 
 /// Notes that a session of sign-in is used; returns whether it was not before.

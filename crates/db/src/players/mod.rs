@@ -26,7 +26,10 @@ pub mod summary;
 pub mod suspensions;
 
 pub(crate) use accounts::update_within;
-pub use accounts::{FirstCredentials, Named, WebhookChoice, find, find_account, insert, sign_out, update};
+pub use accounts::{
+    FirstCredentials, IdentityChoice, Leftovers, Named, Updated, WebhookChoice, find, find_account, insert, sign_out,
+    update,
+};
 pub use counts::{Counts, count_games};
 pub use erasure::{
     erase, erase_imported_players, list_erased_importers, list_guests_of_erased, list_unfinished_erased,

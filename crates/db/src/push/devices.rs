@@ -49,6 +49,8 @@ pub struct NewDevice {
     pub id: Uuid,
     /// Its player.
     pub player: PlayerId,
+    /// The sign-in by which it is registered, if the token names one.
+    pub sign_in: Option<Uuid>,
     /// How it is reached.
     pub address: Address,
     /// The language of its texts.
@@ -87,7 +89,7 @@ pub enum Registered {
     TooMany,
     /// The guests of the player's network have [`NETWORK_DEVICES_MAX`].
     TooManyOfNetwork,
-    /// The player is deleted, or has revoked the credentials.
+    /// The player is deleted, or has revoked the credentials, or the sign-in has ended.
     NoPlayer,
 }
 
@@ -122,13 +124,18 @@ pub(super) fn kind_of(word: &str) -> Result<DeviceKind, DbError> {
 
 /// Registers a device, and flags its player's games. A device that the player has registered with the same keys before keeps its row. One of another player
 /// becomes the player's, because the one who uses it is signed in as the player now: only the browser itself knows its keys. It is stored only if the token's
-/// `credentials_version` is still the player's.
+/// `credentials_version` is still the player's, and its sign-in has not ended: the device goes with it.
 pub async fn register(pool: &PgPool, new: &NewDevice, credentials_version: i32) -> Result<Registered, DbError> {
     let mut transaction = pool.begin().await?;
     let requester = lock_requester(&mut transaction, new.player).await?;
     let Some(requester) = requester.filter(|requester| requester.credentials_version == credentials_version) else {
         return Ok(Registered::NoPlayer);
     };
+    if let Some(sign_in) = new.sign_in
+        && !is_in_force(&mut transaction, new.player, sign_in).await?
+    {
+        return Ok(Registered::NoPlayer);
+    }
     if let Some(known) = renew(&mut transaction, new).await? {
         transaction.commit().await?;
         return Ok(Registered::Known(known));
@@ -164,6 +171,16 @@ pub async fn register(pool: &PgPool, new: &NewDevice, credentials_version: i32) 
     Ok(Registered::New(row))
 }
 
+/// Whether a sign-in has not ended. It is locked: if it ends from now on, the trigger finds what this transaction has stored.
+async fn is_in_force(connection: &mut PgConnection, player: PlayerId, sign_in: Uuid) -> Result<bool, DbError> {
+    let locked = sqlx::query_scalar!(
+        "select id from refresh_family where id = $1 and player_id = $2 and revoked_at is null for share",
+        sign_in,
+        player.0,
+    );
+    Ok(locked.fetch_optional(connection).instrument(statement("lock refresh_family")).await?.is_some())
+}
+
 /// Removes the row of another player who had the device, and the player's own of the same address with other keys, with what waits for them.
 async fn remove_former(connection: &mut PgConnection, new: &NewDevice) -> Result<(), DbError> {
     sqlx::query!(
@@ -184,30 +201,33 @@ async fn remove_former(connection: &mut PgConnection, new: &NewDevice) -> Result
     Ok(())
 }
 
-/// Stores the new language of a device that the player has; `None` if the player has none of that address and those keys. A pause stays: clients register at each start.
+/// Stores the new language of a device that the player has, and its sign-in; `None` if the player has none of that address and those keys. A pause stays: clients register at each start.
 async fn renew(connection: &mut PgConnection, new: &NewDevice) -> Result<Option<Device>, DbError> {
     let row = sqlx::query_as!(
         Row,
         r#"
-        update push_device set language = $3 where address_hash = $1 and player_id = $2
+        update push_device set language = $3, sign_in_id = coalesce($4, sign_in_id)
+        where address_hash = $1 and player_id = $2
         returning id, kind, host, language, created_at, last_success_at, failing_since
         "#,
         &new.address.hash,
         new.player.0,
         new.language,
+        new.sign_in,
     );
     let row = row.fetch_optional(connection).instrument(statement("update push_device")).await?;
     row.map(Row::device).transpose()
 }
 
 async fn insert(connection: &mut PgConnection, new: &NewDevice, network: Option<Uuid>) -> Result<Device, DbError> {
-    let NewDevice { id, player, ref address, language, created_at } = *new;
+    let NewDevice { id, player, sign_in, ref address, language, created_at } = *new;
     let (public_key, secret) = address.keys.clone().unzip();
     sqlx::query!(
         r#"
         insert into push_device
-            (id, player_id, kind, address, address_hash, host, public_key, secret, language, created_at, network, flag_at)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            (id, player_id, kind, address, address_hash, host, public_key, secret, language, created_at, network, flag_at,
+             sign_in_id)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
         "#,
         id,
         player.0,
@@ -221,6 +241,7 @@ async fn insert(connection: &mut PgConnection, new: &NewDevice, network: Option<
         created_at,
         network,
         created_at + FLAG_AGAIN_AFTER,
+        sign_in,
     )
     .execute(connection)
     .instrument(statement("insert push_device"))
@@ -263,7 +284,7 @@ pub async fn delete(pool: &PgPool, player: PlayerId, id: Uuid) -> Result<bool, D
 }
 
 /// The devices of a guest become the account's, those that worked last up to the limit; the others are removed. A job flags the account's games. After the webhooks of
-/// both, because all that locks webhooks and devices locks webhooks first.
+/// both, because all that locks webhooks and devices locks webhooks first. The guest's sign-ins are void: the devices are of none until they are registered again.
 pub(crate) async fn hand_over(
     connection: &mut PgConnection,
     guest: PlayerId,
@@ -288,7 +309,7 @@ pub(crate) async fn hand_over(
             delete from push_device
             where player_id = any(array[$1, $2]::uuid[]) and not exists (select from kept where kept.id = push_device.id)
         )
-        update push_device set player_id = $2, network = null, flag_at = $4 from kept
+        update push_device set player_id = $2, network = null, sign_in_id = null, flag_at = $4 from kept
         where push_device.id = kept.id and push_device.player_id = $1
         "#,
         guest.0,
