@@ -97,8 +97,10 @@ pub async fn insert(
     id: PlayerId,
     name: &AppName,
     key: &KeyHash,
+    changes: Changes,
     now: OffsetDateTime,
 ) -> Result<bool, DbError> {
+    let mut transaction = pool.begin().await?;
     let stored = sqlx::query!(
         r#"
         with own as (
@@ -111,14 +113,17 @@ pub async fn insert(
         &key[..],
         now,
     )
-    .execute(pool)
+    .execute(&mut *transaction)
     .instrument(statement("insert app"))
     .await;
     match stored.map_err(DbError::from) {
-        Ok(_) => Ok(true),
-        Err(DbError::Constraint { name }) if name == "app_name_key" => Ok(false),
-        Err(error) => Err(error),
+        Ok(_) => {}
+        Err(DbError::Constraint { name }) if name == "app_name_key" => return Ok(false),
+        Err(error) => return Err(error),
     }
+    update_policies(&mut transaction, name, changes).await?;
+    transaction.commit().await?;
+    Ok(true)
 }
 
 /// The app with a key, also if it is disabled.
