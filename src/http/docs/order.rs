@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 116] = [
+pub const ORDER: [&str; 117] = [
     // players
     "create_player",
     "create_token",
@@ -115,6 +115,7 @@ pub const ORDER: [&str; 116] = [
     "write_push_settings",
     // operators
     "list_reports",
+    "read_reported_game",
     "close_report",
     "inspect_player",
     "act_on_player",
