@@ -12,7 +12,7 @@ use crate::support::{
     app::TestApp,
     apps::app_name,
     calls::{Guest, send, signed},
-    copies::copy_open_game,
+    copies::{copy_open_game, delete_copies},
 };
 
 async fn close(app: &TestApp, name: &str, plays_within: bool) {
@@ -184,6 +184,7 @@ async fn games_of_others_hide_no_game_of_a_closed_app() {
     close(&app, "acme", false).await;
     let rows = "select count(*) from game where within_app_id is not null and started_at is null";
     assert_eq!(sqlx::query_scalar::<_, i64>(rows).fetch_one(&app.db).await.expect("a count"), 0);
+    delete_copies(&app).await;
 }
 
 /// Makes half of the copies the newest games.

@@ -20,7 +20,7 @@ use crate::support::{
     app::{Setup, TestApp},
     calls::{Guest, send, signed},
     clock::now,
-    copies::copy_open_game,
+    copies::{copy_open_game, delete_copies},
 };
 
 /// How many players seek at the same moment.
@@ -239,4 +239,5 @@ async fn a_seek_reads_no_more_than_a_bound_of_games_that_blocks_forbid() {
         (201, "open".to_owned()),
         "{next} is past the bound"
     );
+    delete_copies(&app).await;
 }

@@ -13,3 +13,9 @@ pub async fn copy_open_game(app: &TestApp, id: &str, count: i64) {
     let copied = copied.bind(id).bind(count).execute(&app.db).await.expect("copies are stored");
     assert_eq!(i64::try_from(copied.rows_affected()), Ok(count));
 }
+
+/// Deletes the copies: a test ends with every game having its log.
+pub async fn delete_copies(app: &TestApp) {
+    let deleted = sqlx::query("delete from game where not exists (select from event where game_id = game.id)");
+    deleted.execute(&app.db).await.expect("copies are deleted");
+}
