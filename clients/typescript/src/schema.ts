@@ -1536,7 +1536,7 @@ export interface paths {
          * Read the game that a report names
          * @description With its moves, also if it is private, for as long as the report is open. The log of acts has each reading, as `read_game`.
          */
-        get: operations["read_reported_game"];
+        get: operations["get_reported_game"];
         put?: never;
         post?: never;
         delete?: never;
@@ -17310,7 +17310,7 @@ export interface operations {
             };
         };
     };
-    read_reported_game: {
+    get_reported_game: {
         parameters: {
             query?: never;
             header?: never;

@@ -115,7 +115,7 @@ pub const ORDER: [&str; 117] = [
     "write_push_settings",
     // operators
     "list_reports",
-    "read_reported_game",
+    "get_reported_game",
     "close_report",
     "inspect_player",
     "act_on_player",

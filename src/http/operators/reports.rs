@@ -77,7 +77,7 @@ pub async fn list_reports(
 /// With its moves, also if it is private, for as long as the report is open. The log of acts has each reading, as `read_game`.
 #[utoipa::path(
     tag = "operators",
-    operation_id = "read_reported_game",
+    operation_id = "get_reported_game",
     params(("report_id" = Uuid, Path, description = "The report's id")),
     responses(
         (status = 200, description = "The game, as it is now", body = ExportedGame),
@@ -87,7 +87,7 @@ pub async fn list_reports(
     security(("operator" = []))
 )]
 #[get("/operator/reports/{report_id}/game")]
-pub async fn read_reported_game(
+pub async fn get_reported_game(
     state: Data<AppState>,
     operator: Operator,
     path: ReportPath,

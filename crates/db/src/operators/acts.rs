@@ -232,7 +232,7 @@ pub enum Reading {
     Closed,
 }
 
-/// Lets an operator read the game that an open report names, whoever may see it otherwise. The log has it before the game is read.
+/// Lets an operator read the game that an open report names, also a private one. The log has it before the game is read.
 pub async fn read_game(pool: &PgPool, operator: &str, report: Uuid, now: OffsetDateTime) -> Result<Reading, DbError> {
     let mut transaction = pool.begin().await?;
     let Some(reported) = reports::reported_by(&mut transaction, report).await? else { return Ok(Reading::Unknown) };
