@@ -120,17 +120,17 @@ async fn others_that_fit(
         select found.id as "id!" from unnest($1::smallint[]) as wanted (seat)
         cross join lateral (
             select id from (
-                select id, coalesce(seat_0_player_id, seat_1_player_id) as creator_id, expires_at, rules_version from game
+                select id, coalesce(seat_0_player_id, seat_1_player_id) as creator_id from game
                 where coalesce(within_app_id, '00000000-0000-0000-0000-000000000000')
                       = (select coalesce(app_that_encloses($8), '00000000-0000-0000-0000-000000000000'))
                   and (start is null) = true
                   and variant = $2 and preset = $3 and options = $4 and coalesce(clock, '') = $5 and creator_seat = wanted.seat
                   and visibility = 'public' and opponent = 'open' and started_at is null and aborted_at is null
+                  and rules_version = $6 and expires_at > $7 and coalesce(seat_0_player_id, seat_1_player_id) <> $8
                 order by id limit $10
             ) fitting
-            where rules_version = $6 and expires_at > $7 and creator_id <> $8
-              -- Each pair is looked up by its key, and only of a game that fits otherwise.
-              and (select true from player_block where blocker_id = $8 and blocked_id = creator_id) is null
+            -- Each pair is looked up by its key, and only of a game that fits otherwise.
+            where (select true from player_block where blocker_id = $8 and blocked_id = creator_id) is null
               and (select true from player_block where blocker_id = creator_id and blocked_id = $8) is null
               and not players_are_apart($8, creator_id)
             order by id limit $9

@@ -66,7 +66,8 @@ pub(super) async fn app_that_encloses(pool: &PgPool, player: Uuid) -> Result<Opt
     Ok(app.fetch_one(pool).instrument(statement("select app_that_encloses")).await?)
 }
 
-/// The lobby of a closed app, newest first: all its open games are read, up to a bound, as they are one range of an index by what seeks ask for.
+/// The lobby of a closed app, newest first: all its open games are read, as they are one range of an index by what seeks ask for. Of more
+/// than the bound it has any so many.
 pub(super) async fn open_within(
     pool: &PgPool,
     filter: &Filter,
