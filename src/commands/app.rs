@@ -86,11 +86,11 @@ async fn change(pool: &PgPool, app: &config::App, name: &AppName) -> Result<Stri
     let changes = changes(app.policies);
     let is_done = match app.action {
         AppAction::Create => {
-            let stored = apps::insert(pool, PlayerId(Uuid::now_v7()), name, &hash, now).await;
+            let stored = apps::insert(pool, PlayerId(Uuid::now_v7()), name, &hash, changes, now).await;
             if !stored.map_err(Failure::new)? {
                 return Err(Failure::new("there is an app of this name"));
             }
-            apps::update(pool, name, changes).await
+            Ok(true)
         }
         AppAction::Update => apps::update(pool, name, changes).await,
         AppAction::Rotate => apps::change_key(pool, name, &hash, now).await,

@@ -6,10 +6,10 @@ use mancala_server::{
     clock::now,
     config::{Operators, Players, ReportFinding, Reports, Serve},
     db::{
-        migrations,
+        games, migrations,
         operators::{
             Deed, Finding,
-            acts::{self, Act, Acted},
+            acts::{self, Act, Acted, Reading},
             keys::{self, COMMAND_LINE},
         },
         players::{
@@ -19,10 +19,11 @@ use mancala_server::{
         },
     },
     domain::{PlayerId, PlayerName, Remark},
-    http::{new_operator_key, operator_key_hash},
+    http::{ListForm, new_operator_key, operator_key_hash, write_game},
 };
 use sqlx::PgPool;
 use time::Duration;
+use uuid::Uuid;
 
 use super::{database::with_database, failure::Failure, output::print};
 
@@ -135,6 +136,7 @@ pub fn reports(options: &Serve, reports: &Reports) -> Result<(), Failure> {
                 let found = reports::list(&pool, Which::Open, *after, SHOWN_MAX).await.map_err(Failure::new)?;
                 return Ok(found.iter().map(report_line).collect());
             }
+            Reports::Show { report } => return reported_game(&pool, *report).await,
             Reports::Close { report, finding, remark } => (report, finding, remark),
         };
         let finding = match finding {
@@ -146,6 +148,22 @@ pub fn reports(options: &Serve, reports: &Reports) -> Result<(), Failure> {
         told(closed.map_err(Failure::new)?)
     })?;
     print(&text)
+}
+
+/// The record of the game that a report names.
+async fn reported_game(pool: &PgPool, report: Uuid) -> Result<String, Failure> {
+    let game = match acts::read_game(pool, COMMAND_LINE, report, now()).await.map_err(Failure::new)? {
+        Reading::Allowed(game) => game,
+        Reading::Unknown => return Err(Failure::new("there is no such report")),
+        Reading::NoGame => return Err(Failure::new("the report names no game")),
+        Reading::Closed => return Err(Failure::new("the report is closed")),
+    };
+    let found = games::find(pool, game).await.map_err(Failure::new)?;
+    let seated = found.ok_or_else(|| Failure::new("the game was deleted"))?;
+    let plies = games::plies(pool, &seated.game, 0, seated.game.ply()).await.map_err(Failure::new)?;
+    let mut text = String::new();
+    write_game(&mut text, ListForm::Text, &seated, &plies, None, None);
+    Ok(text)
 }
 
 fn report_line(report: &Report) -> String {

@@ -88,6 +88,11 @@ pub enum Reports {
         #[arg(long, value_name = "ID")]
         after: Option<Uuid>,
     },
+    /// Print the game that an open report names, also if it is private. The log of acts has each reading
+    Show {
+        /// The report's id
+        report: Uuid,
+    },
     /// Close a report
     Close {
         /// The report's id

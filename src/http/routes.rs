@@ -188,6 +188,7 @@ fn push(routes: &mut Routes<'_>) {
 fn operators(routes: &mut Routes<'_>) {
     routes
         .service(operators::reports::list_reports)
+        .service(operators::reports::get_reported_game)
         .service(operators::reports::close_report)
         .service(operators::players::inspect_player)
         .service(operators::players::act_on_player)

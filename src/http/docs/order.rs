@@ -1,7 +1,7 @@
 //! The order in which the page shows the operations: what a client needs first stands first.
 
 /// The ids of all operations. The page groups them by their tags, whose order is the document's.
-pub const ORDER: [&str; 115] = [
+pub const ORDER: [&str; 116] = [
     // players
     "create_player",
     "create_token",
@@ -114,6 +114,7 @@ pub const ORDER: [&str; 115] = [
     "write_push_settings",
     // operators
     "list_reports",
+    "get_reported_game",
     "close_report",
     "inspect_player",
     "act_on_player",

@@ -12,7 +12,10 @@ use utoipa::openapi::{
 
 use crate::{
     db::{
-        operators::{Deed, acts::CLOSE_REPORT},
+        operators::{
+            Deed,
+            acts::{CLOSE_REPORT, READ_GAME},
+        },
         webhooks::deliveries::{CHALLENGE, PING},
     },
     domain::{DeviceKind, NoticeKind, OfferKind, Reason, ReportReason},
@@ -46,7 +49,7 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
     let failed = [texts(&["status", "challenge", "gone"]), texts(&SendError::ALL.map(SendError::as_str))].concat();
     let disabled = texts(&["by_request", "gone", "failing", "overflow", "unverified", "app_disabled"]);
     let reports = texts(&ReportReason::ALL.map(ReportReason::as_str));
-    let acts = [texts(&Deed::WORDS), texts(&[CLOSE_REPORT])].concat();
+    let acts = [texts(&Deed::WORDS), texts(&[CLOSE_REPORT, READ_GAME])].concat();
     let devices = texts(&DeviceKind::ALL.map(DeviceKind::as_str));
     vec![
         ("Device", "kind", devices.clone()),

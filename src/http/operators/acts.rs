@@ -84,7 +84,7 @@ pub(super) struct ActView {
     /// Null of what was done to no player, and once the player is erased.
     #[schema(required = true)]
     player_id: Option<Uuid>,
-    /// The report that was closed.
+    /// The report that was closed, or whose game was read.
     #[schema(required = true)]
     report_id: Option<Uuid>,
     #[schema(required = true)]
@@ -137,6 +137,10 @@ struct Changed {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     finding: Option<String>,
+    /// The game that was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    game_id: Option<Uuid>,
 }
 
 impl ActView {

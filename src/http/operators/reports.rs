@@ -10,9 +10,10 @@ use super::{access::Operator, acts::ActView};
 use crate::{
     clock::now,
     db::{
+        Reads, games,
         operators::{
             Finding,
-            acts::{self, Acted},
+            acts::{self, Acted, Reading},
         },
         players::reports::{self, Report, Which},
     },
@@ -24,8 +25,9 @@ use crate::{
             problem::Problem,
         },
         players::reports::{ReportView, ReportedPlayer},
+        records::personal_export::ExportedGame,
         request::extract::{Body, NoQuery, Query, some_text, word},
-        state::AppState,
+        state::{AppState, heavy::HeavyClass},
     },
 };
 
@@ -68,6 +70,43 @@ pub async fn list_reports(
     }
     let items = found.iter().map(OperatorReportView::of).collect();
     Ok(response.insert_header((header::CACHE_CONTROL, "no-store")).json(ReportPage { items, next_cursor }))
+}
+
+/// Read the game that a report names
+///
+/// With its moves, also if it is private, for as long as the report is open. The log of acts has each reading, as `read_game`.
+#[utoipa::path(
+    tag = "operators",
+    operation_id = "get_reported_game",
+    params(("report_id" = Uuid, Path, description = "The report's id")),
+    responses(
+        (status = 200, description = "The game, as it is now", body = ExportedGame),
+        (status = 403, description = "`forbidden`: the report is closed"),
+        (status = 404, description = "`not_found`: there is no such report, or it names no game that there is"),
+    ),
+    security(("operator" = []))
+)]
+#[get("/operator/reports/{report_id}/game")]
+pub async fn get_reported_game(
+    state: Data<AppState>,
+    operator: Operator,
+    path: ReportPath,
+    _: Query<NoQuery>,
+) -> Result<HttpResponse, Problem> {
+    let game = match acts::read_game(&state.db, &operator.0, path.0, now()).await? {
+        Reading::Allowed(game) => game,
+        Reading::Unknown => return Err(no_report()),
+        Reading::NoGame => return Err(Problem::not_found("the report names no game")),
+        Reading::Closed => return Err(Problem::new(Code::Forbidden, "the report is closed")),
+    };
+    let read = move |reads: Reads| async move {
+        let found = reads.run(|db| async move { games::find(&db, game).await }).await?;
+        let seated = &found.ok_or_else(|| Problem::not_found("the game was deleted"))?;
+        let plies = reads.run(|db| async move { games::plies(&db, &seated.game, 0, seated.game.ply()).await }).await?;
+        Ok(ExportedGame::of(seated, &plies, None))
+    };
+    let exported = state.heavy.run(HeavyClass::Export, None, read).await?;
+    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(exported))
 }
 
 /// Close a report

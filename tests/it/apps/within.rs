@@ -1,6 +1,9 @@
 //! An app whose players play only within it: what begins between them and others, and what each side finds of the other.
 
-use mancala_server::db::apps::{self, Changes};
+use mancala_server::db::{
+    apps::{self, Changes},
+    games::seek::READ_MAX,
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -9,6 +12,7 @@ use crate::support::{
     app::TestApp,
     apps::app_name,
     calls::{Guest, send, signed},
+    copies::{copy_open_game, delete_copies},
 };
 
 async fn close(app: &TestApp, name: &str, plays_within: bool) {
@@ -147,4 +151,46 @@ async fn what_has_begun_before_the_app_is_closed_is_played_on() {
     app.offer(&id, &eve, "draw").await.is_problem(409, "offer_not_possible");
     assert_eq!(app.resign_game(&id, &eve).await.status, 200);
     app.offer(&id, &ana, "rematch").await.is_problem(409, "offer_not_possible");
+}
+
+#[actix_web::test]
+async fn games_of_others_hide_no_game_of_a_closed_app() {
+    let app = TestApp::start().await;
+    let (acme, eve) = (app.new_app("acme").await, app.guest("Eve").await);
+    let (ana, bo) = (app.app_player(&acme, "a", "Ana").await, app.app_player(&acme, "b", "Bo").await);
+    // More than a seek or a page of the lobby reads, on both sides of the game of the app.
+    let older = opened(&app, &eve).await;
+    copy_open_game(&app, &older, 2 * READ_MAX).await;
+    let before = opened(&app, &ana).await;
+    close(&app, "acme", true).await;
+    let after = opened(&app, &ana).await;
+    make_newest(&app).await;
+    assert_eq!(lobby(&app, Some(&bo)).await, [&*before, &*after]);
+    let newest_first = async |query: &str| {
+        let query = format!("status=open&opponent_type=open&limit=1{query}");
+        app.get(&format!("/v1/games?{query}"), Some(&bo)).await
+    };
+    let page = newest_first("").await;
+    assert_eq!(page.ids(), [&*after]);
+    let cursor = page.body["next_cursor"].as_str().expect("a second page").to_owned();
+    let last = newest_first(&format!("&cursor={cursor}")).await;
+    assert_eq!((last.ids(), &last.body["next_cursor"]), (vec![before.clone()], &Value::Null));
+    assert_eq!(newest_first("&variant=oware").await.ids(), [] as [&str; 0]);
+    let seek = async |guest: &Guest| app.post("/v1/games/seek", Some(guest), &json!({"variant": "kalah"})).await;
+    for game in [&before, &after] {
+        assert_eq!(&seek(&bo).await.string("/id"), game);
+    }
+    opened(&app, &ana).await;
+    close(&app, "acme", false).await;
+    let rows = "select count(*) from game where within_app_id is not null and started_at is null";
+    assert_eq!(sqlx::query_scalar::<_, i64>(rows).fetch_one(&app.db).await.expect("a count"), 0);
+    delete_copies(&app).await;
+}
+
+/// Makes half of the copies the newest games.
+async fn make_newest(app: &TestApp) {
+    let moved = "update game set id = ('ffff0000-0000-7000-8000-0000' || left(id::text, 8))::uuid \
+        where id in (select id from game where id::text like '%-7000-8000-000000000000' order by id limit $1)";
+    let moved = sqlx::query(moved).bind(READ_MAX).execute(&app.db).await.expect("they are moved");
+    assert_eq!(i64::try_from(moved.rows_affected()), Ok(READ_MAX));
 }

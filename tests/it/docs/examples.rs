@@ -54,9 +54,9 @@ async fn stage(app: &TestApp, operation: &str, n: usize) -> Stage {
             let browser = Browser::at(&PushService::start().await, "a").registration();
             ids.insert("device_id", app.post("/v1/me/devices", Some(&caller), &browser).await.string("/id"));
         }
-        "close_report" => {
+        "close_report" | "get_reported_game" => {
             let path = format!("/v1/players/{}/reports", other.id);
-            let report = app.post(&path, Some(&caller), &json!({"reason": "name"})).await;
+            let report = app.post(&path, Some(&caller), &json!({"reason": "name", "game_id": ids["id"]})).await;
             ids.insert("report_id", report.string("/id"));
         }
         _ => {}

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use mancala_server::{
     db::games::{
         self,
-        seek::{self, Seek, Sought},
+        seek::{self, READ_MAX, Seek, Sought},
     },
     domain::{Action, Command, Context, Game, GameId, PlayerId, Seat},
     http::RateLimits,
@@ -20,6 +20,7 @@ use crate::support::{
     app::{Setup, TestApp},
     calls::{Guest, send, signed},
     clock::now,
+    copies::{copy_open_game, delete_copies},
 };
 
 /// How many players seek at the same moment.
@@ -211,4 +212,32 @@ async fn a_seek_is_charged_as_several_calls() {
         assert!(seek(&app, &ana, &json!({"variant": "kalah"})).await.status.is_success());
     }
     seek(&app, &ana, &json!({"variant": "kalah"})).await.is_problem(429, "rate_limited");
+}
+
+#[actix_web::test]
+async fn a_seek_reads_no_more_than_a_bound_of_games_that_blocks_forbid() {
+    let app = TestApp::start().await;
+    let (bad, eve) = (app.guest("Bad").await, app.guest("Eve").await);
+    let open = json!({"variant": "kalah", "opponent": {"type": "open"}, "visibility": "public", "side": "south"});
+    let blocked = app.created(&bad, &open).await["id"].as_str().expect("an id").to_owned();
+    copy_open_game(&app, &blocked, READ_MAX - 2).await;
+    let fits = app.created(&eve, &open).await["id"].as_str().expect("an id").to_owned();
+    let seeker = async |name: &str| {
+        let guest = app.guest(name).await;
+        let path = format!("/v1/me/blocks/{}", bad.id);
+        assert!(send(signed(app.request(Method::PUT, &path), Some(&guest))).await.status.is_success());
+        guest
+    };
+    assert_eq!(seek(&app, &seeker("Ana").await, &json!({"variant": "kalah"})).await.string("/id"), fits);
+    let next = app.created(&eve, &open).await["id"].as_str().expect("an id").to_owned();
+    let copied = "insert into game select (jsonb_populate_record(game, \
+        jsonb_build_object('id', '00ffffff-0000-7000-8000-000000000000'))).* from game where id = $1::uuid";
+    sqlx::query(copied).bind(&blocked).execute(&app.db).await.expect("one more is stored");
+    let opened = seek(&app, &seeker("Bo").await, &json!({"variant": "kalah"})).await;
+    assert_eq!(
+        (opened.status.as_u16(), opened.string("/status")),
+        (201, "open".to_owned()),
+        "{next} is past the bound"
+    );
+    delete_copies(&app).await;
 }

@@ -64,7 +64,7 @@ async fn an_operators_key_opens_its_own_interface_and_nothing_else() {
             }
         }
     }
-    assert!(of_operators == 5 && of_players > 60, "{of_operators} {of_players}");
+    assert!(of_operators == 6 && of_players > 60, "{of_operators} {of_players}");
 }
 
 #[actix_web::test]

@@ -6,7 +6,7 @@ use mancala_server::{
 };
 use serde_json::{Value, json};
 
-use super::{act, operator, suspend};
+use super::{act, operator, private, suspend};
 use crate::support::{
     answer::Answer,
     app::TestApp,
@@ -245,4 +245,37 @@ async fn an_erasure_leaves_of_acts_who_acted_when_and_how() {
     let later = now() + time::Duration::days(400);
     players::purge_guests(&app.db, later, None, 100).await.expect("guests go");
     assert_eq!(count_rows(&app, "operator_act where player_id is not null or reason is not null").await, 0);
+}
+
+#[actix_web::test]
+async fn the_private_game_of_an_open_report_is_read_and_each_reading_is_logged() {
+    let app = TestApp::start().await;
+    let (kim, ana, bo) = (operator(&app, "kim").await, app.guest("Ana").await, app.guest("Bo").await);
+    let id = app.started_between(&ana, &bo, &private(&bo)).await;
+    assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
+    app.get(&format!("/v1/games/{id}"), None).await.is_problem(404, "not_found");
+    let body = json!({"reason": "stalling", "game_id": id});
+    let made = app.post(&format!("/v1/players/{}/reports", bo.id), Some(&ana), &body).await.string("/id");
+    let path = format!("/v1/operator/reports/{made}/game");
+    app.get(&path, Some(&ana)).await.is_problem(401, "invalid_token");
+    for _ in 0..2 {
+        let read = app.get(&path, Some(&kim)).await;
+        assert_eq!((read.string("/game/id"), &read.body["moves"][0]["move"]), (id.clone(), &json!("A")), "{read:?}");
+        assert_eq!(read.body["game"]["join_code"], Value::Null);
+    }
+    let log = app.get(&format!("/v1/operator/acts?player_id={}", bo.id), Some(&kim)).await;
+    assert_eq!(types(&log), ["read_game", "read_game"]);
+    let act = &log.body["items"][0];
+    assert_eq!(
+        [&act["operator"], &act["report_id"], &act["after"]],
+        [&json!("kim"), &json!(made), &json!({"game_id": id})]
+    );
+    let without = report(&app, &ana, &bo).await.string("/id");
+    for id in [&*without, "0199aaaa-0000-7000-8000-000000000000", "x"] {
+        app.get(&format!("/v1/operator/reports/{id}/game"), Some(&kim)).await.is_problem(404, "not_found");
+    }
+    let close = format!("/v1/operator/reports/{made}/close");
+    assert_eq!(app.post(&close, Some(&kim), &json!({"finding": "rejected"})).await.status, 201);
+    app.get(&path, Some(&kim)).await.is_problem(403, "forbidden");
+    assert_eq!(count_rows(&app, "operator_act where act = 'read_game'").await, 2);
 }

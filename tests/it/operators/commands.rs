@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::private;
 use crate::support::{
     answer::Answer,
     app::TestApp,
@@ -58,6 +59,14 @@ async fn players_and_reports_are_handled_from_the_command_line() {
     let later = app.post(&format!("/v1/players/{}/reports", ana.id), Some(&bo), &json!({"reason": "other"})).await;
     let rest = done(&app, &["reports", "list", "--after", &report]);
     assert!(rest.starts_with(&format!("report {}", later.string("/id"))) && rest.lines().count() == 1, "{rest}");
+    assert_eq!(run(&app, &["reports", "show", &report]).0, Some(1), "it names no game");
+    let game = app.started_between(&ana, &bo, &private(&bo)).await;
+    let body = json!({"reason": "stalling", "game_id": game});
+    let of_game = app.post(&format!("/v1/players/{}/reports", bo.id), Some(&ana), &body).await.string("/id");
+    let shown = done(&app, &["reports", "show", &of_game]);
+    assert!(shown.contains("[South \"Ana\"]"), "{shown}");
+    done(&app, &["reports", "close", &of_game, "rejected"]);
+    assert_eq!(run(&app, &["reports", "show", &of_game]).0, Some(1));
     done(&app, &["reports", "close", &later.string("/id"), "rejected"]);
     done(&app, &["players", "warn", &bo.id, "Write less."]);
     done(&app, &["players", "rename", &bo.id, "Player 7", "spam"]);
@@ -73,5 +82,5 @@ async fn players_and_reports_are_handled_from_the_command_line() {
     done(&app, &["players", "lift", &bo.id, "sorry"]);
     assert_eq!(run(&app, &["players", "lift", &bo.id, "sorry"]).0, Some(1));
     assert_eq!(run(&app, &["players", "warn", "0199aaaa-0000-7000-8000-000000000000", "x"]).0, Some(1));
-    assert_eq!(count_rows(&app, "operator_act where operator = '(command line)'").await, 7);
+    assert_eq!(count_rows(&app, "operator_act where operator = '(command line)'").await, 9);
 }

@@ -27,6 +27,11 @@ pub async fn act(app: &TestApp, operator: &Guest, player: &str, body: &Value) ->
     app.post(&format!("/v1/operator/players/{player}/acts"), Some(operator), body).await
 }
 
+/// The terms of a private game with a player.
+pub fn private(opponent: &Guest) -> Value {
+    json!({"visibility": "private", "opponent": {"type": "player", "player_id": opponent.id}})
+}
+
 /// Bans a player, or suspends it for a week.
 pub async fn suspend(app: &TestApp, operator: &Guest, player: &Guest, kind: &str) -> Answer {
     let mut body = json!({"type": kind, "reason": "spam"});

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mancala_server::{
-    db::apps::{self, KeyHash},
+    db::apps::{self, Changes, KeyHash},
     domain::{AppName, PlayerId},
 };
 use reqwest::Method;
@@ -46,7 +46,9 @@ impl TestApp {
     pub async fn new_app(&self, name: &str) -> Guest {
         let (key, hash) = new_key();
         let id = PlayerId(Uuid::now_v7());
-        assert!(apps::insert(&self.db, id, &app_name(name), &hash, now()).await.expect("it is stored"));
+        assert!(
+            apps::insert(&self.db, id, &app_name(name), &hash, Changes::default(), now()).await.expect("it is stored")
+        );
         Guest { id: id.0.to_string(), token: key }
     }
 

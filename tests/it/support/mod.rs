@@ -8,6 +8,7 @@ pub mod binary;
 pub mod calls;
 pub mod clock;
 pub mod cluster;
+pub mod copies;
 pub mod database;
 pub mod detour;
 pub mod endpoint;

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use mancala_domain::{AppName, PlayerId};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
@@ -97,8 +97,10 @@ pub async fn insert(
     id: PlayerId,
     name: &AppName,
     key: &KeyHash,
+    changes: Changes,
     now: OffsetDateTime,
 ) -> Result<bool, DbError> {
+    let mut transaction = pool.begin().await?;
     let stored = sqlx::query!(
         r#"
         with own as (
@@ -111,14 +113,17 @@ pub async fn insert(
         &key[..],
         now,
     )
-    .execute(pool)
+    .execute(&mut *transaction)
     .instrument(statement("insert app"))
     .await;
     match stored.map_err(DbError::from) {
-        Ok(_) => Ok(true),
-        Err(DbError::Constraint { name }) if name == "app_name_key" => Ok(false),
-        Err(error) => Err(error),
+        Ok(_) => {}
+        Err(DbError::Constraint { name }) if name == "app_name_key" => return Ok(false),
+        Err(error) => return Err(error),
     }
+    update_policies(&mut transaction, name, changes).await?;
+    transaction.commit().await?;
+    Ok(true)
 }
 
 /// The app with a key, also if it is disabled.
@@ -157,22 +162,54 @@ pub async fn list(pool: &PgPool) -> Result<Vec<App>, DbError> {
 
 /// Changes with whom an app's players play, and its quotas; `false` if there is no such app.
 pub async fn update(pool: &PgPool, name: &AppName, changes: Changes) -> Result<bool, DbError> {
-    let done = sqlx::query!(
+    let mut transaction = pool.begin().await?;
+    let id = update_policies(&mut transaction, name, changes).await?;
+    if let (Some(id), Some(plays_within)) = (id, changes.plays_within) {
+        enclose_open_games(&mut transaction, id, plays_within).await?;
+    }
+    transaction.commit().await?;
+    Ok(id.is_some())
+}
+
+async fn update_policies(
+    connection: &mut PgConnection,
+    name: &AppName,
+    changes: Changes,
+) -> Result<Option<Uuid>, DbError> {
+    let id = sqlx::query_scalar!(
         r#"
         update app set plays_within = coalesce($2, plays_within),
             calls_per_minute = case when $3::integer is null then calls_per_minute else nullif($3, 0) end,
             players_per_day = case when $4::integer is null then players_per_day else nullif($4, 0) end
-        where name = $1
+        where name = $1 returning id
         "#,
         name.as_str(),
         changes.plays_within,
         changes.calls_per_minute,
         changes.players_per_day,
+    );
+    Ok(id.fetch_optional(connection).instrument(statement("update app policies")).await?)
+}
+
+/// Moves the open games of an app's players to where seeks and lobbies look for them. It reads all open games, for what an operator does once.
+async fn enclose_open_games(connection: &mut PgConnection, id: Uuid, plays_within: bool) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        with held as (
+            select game.id from game
+            join app_player on app_player.player_id = coalesce(seat_0_player_id, seat_1_player_id) and app_player.app_id = $1
+            where visibility = 'public' and opponent = 'open' and started_at is null and aborted_at is null
+            order by game.id for no key update of game
+        )
+        update game set within_app_id = case when $2 then $1 end from held where game.id = held.id
+        "#,
+        id,
+        plays_within,
     )
-    .execute(pool)
-    .instrument(statement("update app policies"))
+    .execute(connection)
+    .instrument(statement("update game within_app_id"))
     .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(())
 }
 
 /// Gives an app another key, and revokes the tokens of all its players. The former key is void from then on. `false` if there is no such app.

@@ -57,12 +57,13 @@ pub async fn insert(
                 id, created_at, variant, preset, options, rules_version, opponent, join_code, visibility, creator_seat,
                 updated_at, started_at, version, ply, seat_0_player_id, seat_1_player_id,
                 seat_0_moved, seat_1_moved, status, position, invited_player_id, turn_seat,
-                history_from_seq, clock, deadline, time, expires_at, wake_at, start, has_webhooks, practice, hotseat_name
+                history_from_seq, clock, deadline, time, expires_at, wake_at, start, has_webhooks, practice, hotseat_name, within_app_id
             )
             select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, false, false, $17, $18,
                 $23, $24, $32, $33, $34, $35::jsonb -> 'time', $36, $37, $38::jsonb,
                 players_have_webhooks(array[$15, $16, $23]::uuid[]), $40,
-                case when exists (select from named_by) then $41 end
+                case when exists (select from named_by) then $41 end,
+                case when $7 = 'open' and $9 = 'public' then app_that_encloses(coalesce($15, $16)) end
             where $26 is null or exists (select from claimed)
             on conflict (id) do nothing
             returning id, has_webhooks

@@ -54,6 +54,10 @@ pub enum Sought {
 /// The most games that fit and are tried, the oldest first: the query knows nearly all that a join depends on.
 const TRIES_MAX: i64 = 5;
 
+/// The most games that fit and are read for each side, the oldest first: some milliseconds' work under the lock. A seek that may join none of them,
+/// because blocks are between, opens a game.
+pub const READ_MAX: i64 = 1000;
+
 /// Joins or opens a game. `join` says which events a join leads to, or `None` if the game cannot be joined: then the next one is
 /// tried, a bounded number of times. `keyed` makes what is stored under the request's key, of the game that was found or opened.
 pub async fn seek(
@@ -69,7 +73,7 @@ pub async fn seek(
         .instrument(statement("select pg_advisory_xact_lock"))
         .await?;
     let mut joined = None;
-    for id in oldest(&mut transaction, seek, &terms, Whose::Others, TRIES_MAX).await? {
+    for id in others_that_fit(&mut transaction, seek, &terms).await? {
         let fit = load(&mut *transaction, &[id], Histories::Skipped).await?.pop();
         joined = fit.and_then(|fit| join(&fit.game));
         if joined.is_some() {
@@ -77,7 +81,7 @@ pub async fn seek(
         }
     }
     let own = match joined {
-        None => oldest(&mut transaction, seek, &terms, Whose::Own, 1).await?.pop().map(GameId),
+        None => own_that_waits(&mut transaction, seek, &terms).await?.map(GameId),
         Some(_) => None,
     };
     let found = joined.as_ref().map(|(game, _)| game.id()).or(own).unwrap_or(seek.game.id());
@@ -103,51 +107,35 @@ pub async fn seek(
     Ok(sought)
 }
 
-/// Whose games are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whose {
-    Others,
-    Own,
-}
-
-/// The oldest open games that fit, of other players or own ones. A player that has blocked the seeking one, or is blocked by it, counts as absent.
-/// So does one that is apart from it by an app.
-async fn oldest(
+/// The oldest open games of other players that fit. A player that has blocked the seeking one, or is blocked by it, counts as absent. So does one
+/// that is apart from it by an app. The games of a closed app are a range of the index, and the range of the others has none of them.
+async fn others_that_fit(
     connection: &mut PgConnection,
     seek: &Seek<'_>,
     terms: &TermsText,
-    whose: Whose,
-    limit: i64,
 ) -> Result<Vec<Uuid>, DbError> {
-    let is_own = whose == Whose::Own;
-    // An own game that waits has the wanted seat for the player itself.
-    let seats = seek.creator_seats.iter().map(|seat| seat_number(if is_own { seat.other() } else { *seat }));
-    sqlx::query_scalar!(
+    let seats = seek.creator_seats.iter().copied().map(seat_number);
+    let ids = sqlx::query_scalar!(
         r#"
         select found.id as "id!" from unnest($1::smallint[]) as wanted (seat)
         cross join lateral (
-            select id from game
-            where variant = $2 and preset = $3 and options = $4 and coalesce(clock, '') = $5 and creator_seat = wanted.seat
-              and visibility = 'public' and opponent = 'open' and start is null
-              and started_at is null and aborted_at is null
-              and rules_version = $6 and expires_at > $7
-              and (coalesce(seat_0_player_id, seat_1_player_id) = $8) = $9
-              -- No block is between the two, nor an app. Each is looked up by its key, and only of a game that fits otherwise.
-              and ($9 or (
-                  (select true from player_block
-                   where blocker_id = $8 and blocked_id = coalesce(seat_0_player_id, seat_1_player_id)) is null
-                  and (select true from player_block
-                   where blocker_id = coalesce(seat_0_player_id, seat_1_player_id) and blocked_id = $8) is null
-                  -- The same as `players_are_apart`, with what is true of the seeking player looked up once.
-                  and (not (select exists (select from app where plays_within))
-                      or (select app.id from app_player join app on app.id = app_id
-                          where player_id = coalesce(seat_0_player_id, seat_1_player_id) and plays_within)
-                        is not distinct from
-                        (select app.id from app_player join app on app.id = app_id where player_id = $8 and plays_within))
-              ))
-            order by id limit $10
+            select id from (
+                select id, coalesce(seat_0_player_id, seat_1_player_id) as creator_id from game
+                where coalesce(within_app_id, '00000000-0000-0000-0000-000000000000')
+                      = (select coalesce(app_that_encloses($8), '00000000-0000-0000-0000-000000000000'))
+                  and (start is null) = true
+                  and variant = $2 and preset = $3 and options = $4 and coalesce(clock, '') = $5 and creator_seat = wanted.seat
+                  and visibility = 'public' and opponent = 'open' and started_at is null and aborted_at is null
+                  and rules_version = $6 and expires_at > $7 and coalesce(seat_0_player_id, seat_1_player_id) <> $8
+                order by id limit $10
+            ) fitting
+            -- Each pair is looked up by its key, and only of a game that fits otherwise.
+            where (select true from player_block where blocker_id = $8 and blocked_id = creator_id) is null
+              and (select true from player_block where blocker_id = creator_id and blocked_id = $8) is null
+              and not players_are_apart($8, creator_id)
+            order by id limit $9
         ) found
-        order by found.id limit $10
+        order by found.id limit $9
         "#,
         &seats.collect::<Vec<_>>(),
         terms.variant,
@@ -157,13 +145,43 @@ async fn oldest(
         terms.rules_version,
         seek.now,
         seek.player.0,
-        is_own,
-        limit,
-    )
-    .fetch_all(connection)
-    .instrument(statement("select game id to join"))
-    .await
-    .map_err(DbError::from)
+        TRIES_MAX,
+        READ_MAX,
+    );
+    Ok(ids.fetch_all(connection).instrument(statement("select game id to join")).await?)
+}
+
+/// The player's own oldest open game that fits, among its open games.
+async fn own_that_waits(
+    connection: &mut PgConnection,
+    seek: &Seek<'_>,
+    terms: &TermsText,
+) -> Result<Option<Uuid>, DbError> {
+    // Its creator has the wanted seat itself.
+    let seats = seek.creator_seats.iter().map(|seat| seat_number(seat.other()));
+    let id = sqlx::query_scalar!(
+        r#"
+        select id as "id!" from (
+            select * from game
+            where seat_0_player_id = $7 and game_status(started_at, finished_at, aborted_at) = 'open'
+            union all
+            select * from game
+            where seat_1_player_id = $7 and game_status(started_at, finished_at, aborted_at) = 'open'
+        ) own
+        where variant = $2 and preset = $3 and options = $4 and coalesce(clock, '') = $5 and creator_seat = any($1)
+          and visibility = 'public' and opponent = 'open' and start is null and rules_version = $6 and expires_at > $8
+        order by id limit 1
+        "#,
+        &seats.collect::<Vec<_>>(),
+        terms.variant,
+        terms.preset,
+        terms.options,
+        terms.clock.as_deref().unwrap_or_default(),
+        terms.rules_version,
+        seek.player.0,
+        seek.now,
+    );
+    Ok(id.fetch_optional(connection).instrument(statement("select own game id")).await?)
 }
 
 /// What the lock of a kind of games is named after.

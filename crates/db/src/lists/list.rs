@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use super::{
     filter::{Filter, Order, Whose},
     of_player, of_position,
-    page::{Listed, PageKey},
+    page::{Found, Listed, PageKey},
     public,
     scan::Window,
 };
@@ -19,7 +19,7 @@ pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit:
         (Whose::ImportedBy(importer), _) => of_player::newest_imported(pool, filter, importer, &window).await?,
         (Whose::At(position), _) => of_position::newest_at(pool, filter, position, &window).await?,
         (Whose::Everybodys, Order::Finished) => public::finished_publicly(pool, filter, &window).await?,
-        (Whose::Everybodys, _) => public::newest_public(pool, filter, &window).await?,
+        (Whose::Everybodys, _) => newest_public(pool, filter, &window).await?,
         (Whose::Players(of), Order::Finished) => of_player::finished_of(pool, filter, of, &window).await?,
         (Whose::Players(of), Order::Updated | Order::Deadline | Order::Turn) => {
             of_player::active_of(pool, filter, of, &window).await?
@@ -33,4 +33,14 @@ pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit:
         },
     };
     Ok(Listed::of(found, limit))
+}
+
+/// The newest public games. The lobby of a player who plays within an app has the games of that app alone.
+async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<Found>, DbError> {
+    if let Some(reader) = filter.left_out()
+        && let Some(app) = public::app_that_encloses(pool, reader).await?
+    {
+        return public::open_within(pool, filter, app, window).await;
+    }
+    public::newest_public(pool, filter, window).await
 }

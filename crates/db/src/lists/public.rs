@@ -2,6 +2,7 @@
 
 use sqlx::PgPool;
 use tracing::Instrument;
+use uuid::Uuid;
 
 use super::{
     condition::find_games,
@@ -10,6 +11,9 @@ use super::{
     scan::{SCAN_MAX, Window, pairs},
 };
 use crate::connection::{DbError, statement};
+
+/// How many open games of a closed app its lobby is made of: some ten milliseconds' work.
+const WITHIN_MAX: i64 = 10_000;
 
 /// All public games, newest first.
 pub(super) async fn newest_public(pool: &PgPool, filter: &Filter, window: &Window) -> Result<Vec<Found>, DbError> {
@@ -46,6 +50,54 @@ pub(super) async fn newest_public(pool: &PgPool, filter: &Filter, window: &Windo
         {
             &variants,
             &statuses as &[&str],
+            window.since,
+            window.until,
+            window.first_id,
+            window.end_id,
+            filter.left_out(),
+        }
+    );
+    Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
+}
+
+/// The app within which a player plays, if it is a closed one.
+pub(super) async fn app_that_encloses(pool: &PgPool, player: Uuid) -> Result<Option<Uuid>, DbError> {
+    let app = sqlx::query_scalar!("select app_that_encloses($1)", player);
+    Ok(app.fetch_one(pool).instrument(statement("select app_that_encloses")).await?)
+}
+
+/// The lobby of a closed app, newest first: all its open games are read, as they are one range of an index by what seeks ask for. Of more
+/// than the bound it has any so many.
+pub(super) async fn open_within(
+    pool: &PgPool,
+    filter: &Filter,
+    app: Uuid,
+    window: &Window,
+) -> Result<Vec<Found>, DbError> {
+    let found = find_games!(
+        filter,
+        window,
+        WITHIN_MAX,
+        r#"
+        select id as "id!", created_at as "at!", true as "shown!", false as "last!" from (
+            select id, created_at, variant, preset, clock, opponent, result_reason, ply, analysed_at, practice, result_winner,
+                seat_0_player_id, seat_1_player_id
+            from game
+            where coalesce(within_app_id, '00000000-0000-0000-0000-000000000000') = $14
+              and visibility = 'public' and opponent = 'open' and started_at is null and aborted_at is null
+            limit $1
+        ) scanned
+        where (
+        "#,
+        "",
+        r#"
+            ) and variant = any($13) and created_at >= $15 and created_at < $16 and id >= $17 and id < $18
+            and ($19::uuid is null or $19 is distinct from coalesce(seat_0_player_id, seat_1_player_id))
+        order by id desc limit $2
+        "#,
+        {
+            &filter.variants(),
+            app,
             window.since,
             window.until,
             window.first_id,

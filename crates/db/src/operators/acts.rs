@@ -1,6 +1,6 @@
 //! Acts of operators: each changes something and adds a row to the log, in one transaction.
 
-use mancala_domain::{Player, PlayerId, PlayerKind, PlayerName, Remark};
+use mancala_domain::{GameId, Player, PlayerId, PlayerKind, PlayerName, Remark};
 use serde_json::{Value, json};
 use sqlx::{PgConnection, PgPool};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
@@ -73,6 +73,9 @@ impl Finding {
 /// The word for the act of closing a report.
 pub const CLOSE_REPORT: &str = "close_report";
 
+/// The word for the act of reading the game that a report names.
+pub const READ_GAME: &str = "read_game";
+
 /// A row of the log.
 #[derive(Clone, Debug)]
 pub struct Act {
@@ -80,13 +83,13 @@ pub struct Act {
     pub id: Uuid,
     /// The operator's name.
     pub operator: String,
-    /// What was done: a word of [`Deed::WORDS`], [`CLOSE_REPORT`], or one of [`keys`](super::keys) and [`name_filter`](super::name_filter).
+    /// What was done: a word of [`Deed::WORDS`], [`CLOSE_REPORT`], [`READ_GAME`], or one of [`keys`](super::keys) and [`name_filter`](super::name_filter).
     pub act: String,
     /// When.
     pub at: OffsetDateTime,
     /// To which player; `None` of what is done to none, and once it is erased: then nothing else is left of it.
     pub player: Option<PlayerId>,
-    /// The report that was closed.
+    /// The report that was closed, or whose game was read.
     pub report: Option<Uuid>,
     /// Why.
     pub reason: Option<String>,
@@ -214,6 +217,49 @@ pub async fn close_report(
     insert(&mut transaction, &act).await?;
     transaction.commit().await?;
     Ok(Acted::Done(Box::new(act), None))
+}
+
+/// Whether an operator may read the game that a report names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// It may, and the log says so.
+    Allowed(GameId),
+    /// There is no such report.
+    Unknown,
+    /// The report names no game.
+    NoGame,
+    /// The report is closed: it opens its game no more.
+    Closed,
+}
+
+/// Lets an operator read the game that an open report names, also a private one. The log has it before the game is read.
+pub async fn read_game(pool: &PgPool, operator: &str, report: Uuid, now: OffsetDateTime) -> Result<Reading, DbError> {
+    let mut transaction = pool.begin().await?;
+    let Some(reported) = reports::reported_by(&mut transaction, report).await? else { return Ok(Reading::Unknown) };
+    // Before the report, as an erasure does.
+    if lock(&mut transaction, reported).await?.is_none() {
+        return Ok(Reading::Unknown);
+    }
+    let game = match reports::game_of(&mut transaction, report).await? {
+        None => return Ok(Reading::Unknown),
+        Some((_, true)) => return Ok(Reading::Closed),
+        Some((None, false)) => return Ok(Reading::NoGame),
+        Some((Some(game), false)) => game,
+    };
+    let act = Act {
+        id: Uuid::now_v7(),
+        operator: operator.to_owned(),
+        act: READ_GAME.to_owned(),
+        at: now,
+        player: Some(reported),
+        report: Some(report),
+        reason: None,
+        before: None,
+        after: Some(json!({ "game_id": game.0 })),
+    };
+    insert(&mut transaction, &act).await?;
+    transaction.commit().await?;
+    Ok(Reading::Allowed(game))
 }
 
 /// A suspension as the log tells it.

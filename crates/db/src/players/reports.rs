@@ -331,6 +331,19 @@ pub(crate) async fn reported_by(connection: &mut PgConnection, report: Uuid) -> 
     Ok(reported.map(PlayerId))
 }
 
+/// The game that a report names, and whether the report is closed.
+pub(crate) async fn game_of(
+    connection: &mut PgConnection,
+    report: Uuid,
+) -> Result<Option<(Option<GameId>, bool)>, DbError> {
+    let row = sqlx::query!(
+        r#"select game_id, closed_at is not null as "is_closed!" from player_report where id = $1"#,
+        report
+    );
+    let row = row.fetch_optional(connection).instrument(statement("select player_report")).await?;
+    Ok(row.map(|row| (row.game_id.map(GameId), row.is_closed)))
+}
+
 /// Closes a report; returns whether it was open.
 pub(crate) async fn close(
     connection: &mut PgConnection,
