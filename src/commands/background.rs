@@ -166,9 +166,9 @@ impl Jobs {
     fn new(options: &Serve, push: &Push, files: &FilePlan, writers: &Arc<Writers>, metrics: &Arc<Metrics>) -> Self {
         let devices = push.kinds();
         let push_attempts = if devices.is_empty() { 0 } else { (files.attempts / PUSH_SHARE).max(1) };
-        let pusher = (!devices.is_empty()).then(|| Pusher {
-            push: push.clone(),
-            sender: Sender::new(webhook_reach(options), system_names()).with_open_max(push_attempts),
+        let pusher = (!devices.is_empty()).then(|| {
+            let sender = Sender::new(webhook_reach(options), system_names()).with_open_max(push_attempts);
+            Pusher::new(push.clone(), sender)
         });
         Self {
             webhooks: webhooks::Settings {

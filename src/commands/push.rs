@@ -6,7 +6,7 @@ use mancala_server::{
     config::Serve,
     http::{KeyLinks, read_key_file, write_new_key_file},
     push::{Apns, ApnsSettings, FCM_URL, Fcm, Push, ServiceAccount, VapidKey, WebPush, new_vapid_key},
-    webhook::{Sender, system_names},
+    webhook::Endpoint,
 };
 
 use super::{background::webhook_reach, database::data_folder, failure::Failure};
@@ -36,7 +36,7 @@ fn apns(options: &Serve, file: &Path) -> Result<Apns, Failure> {
         |name: &str| read_key_file(&folder.join(name), KeyLinks::Followed).map_err(|error| error.to_string());
     let settings = ApnsSettings::parse(&text, read_key).map_err(|reason| wrong(&reason))?;
     let service = settings.service();
-    if !Sender::new(webhook_reach(options), system_names()).may_reach(service) {
+    if Endpoint::parse(service, webhook_reach(options)).is_err() {
         return Err(wrong("Apple's service must be an allowed address of webhooks: --webhook-ports"));
     }
     Apns::new(settings, service).ok_or_else(|| wrong("the service has no address"))
@@ -49,8 +49,7 @@ fn fcm(options: &Serve, file: &Path) -> Result<Fcm, Failure> {
     };
     let text = read_key_file(file, KeyLinks::Followed).map_err(|error| wrong(&error.to_string()))?;
     let account = ServiceAccount::parse(&text).map_err(wrong)?;
-    let sender = Sender::new(webhook_reach(options), system_names());
-    if !sender.may_reach(account.token_uri()) || !sender.may_reach(FCM_URL) {
+    if [account.token_uri(), FCM_URL].iter().any(|url| Endpoint::parse(url, webhook_reach(options)).is_err()) {
         return Err(wrong("token_uri and Google's service must be allowed addresses of webhooks: --webhook-ports"));
     }
     Fcm::new(account, FCM_URL).ok_or_else(|| wrong("the service has no address"))

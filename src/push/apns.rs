@@ -3,7 +3,6 @@
 use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration as StdDuration, Instant},
 };
 
 use hyper::{
@@ -12,21 +11,21 @@ use hyper::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 use url::Url;
 
 use super::{
+    app_sender::AppSender,
+    gate::{Gate, PAUSE, cleaned},
     notification::{Notification, Urgency},
     outcome::Outcome,
     vapid::VapidKey,
 };
-use crate::webhook::{EndpointResponse, Post, Sender};
+use crate::webhook::{EndpointResponse, Post, host_of};
 
-/// How long a provider token is used: Apple wants new ones after 20 to 60 minutes.
-const TOKEN_LIFE: Duration = Duration::minutes(40);
-
-/// After a refusal that concerns all devices, nothing is sent for so long.
-const PAUSE: StdDuration = StdDuration::from_mins(1);
+/// How long a provider token is used: Apple wants new ones after 20 to 60 minutes. All processes change theirs at the
+/// same moments, because Apple does not tell the tokens of one team apart.
+const TOKEN_LIFE_S: i64 = 30 * 60;
 
 /// The length of the ids of teams and keys.
 const APPLE_ID_BYTES: usize = 10;
@@ -101,8 +100,8 @@ impl ApnsSettings {
         }
     }
 
-    fn sign(&self, now: OffsetDateTime) -> Option<HeaderValue> {
-        let claims = json!({ "iss": self.team_id, "iat": now.unix_timestamp() });
+    fn sign(&self, issued_at: i64) -> Option<HeaderValue> {
+        let claims = json!({ "iss": self.team_id, "iat": issued_at });
         let token = self.key.sign(&json!({ "kid": self.key_id }), &claims);
         let mut header = HeaderValue::try_from(format!("bearer {token}")).ok()?;
         header.set_sensitive(true);
@@ -116,15 +115,9 @@ pub struct Apns {
     settings: Arc<ApnsSettings>,
     base: Url,
     host: String,
-    state: Arc<Mutex<State>>,
-}
-
-/// What all requests share.
-#[derive(Default)]
-struct State {
-    /// The value of `Authorization`, and when it was signed.
-    token: Option<(HeaderValue, OffsetDateTime)>,
-    paused_until: Option<Instant>,
+    /// The value of `Authorization`, and the moment of its claims.
+    token: Arc<Mutex<Option<(HeaderValue, i64)>>>,
+    pub(super) gate: Arc<Gate>,
 }
 
 /// What follows from an answer.
@@ -139,9 +132,9 @@ impl Apns {
     /// Sends by these settings to a service, which is theirs outside tests; `None` if the URL is none.
     pub fn new(settings: ApnsSettings, service: &str) -> Option<Self> {
         let base = Url::parse(service).ok()?;
-        let port = base.port().map(|port| format!(":{port}")).unwrap_or_default();
-        let host = format!("{}{port}", base.host_str()?);
-        Some(Self { settings: Arc::new(settings), base, host, state: Arc::default() })
+        let host = host_of(&base)?;
+        let gate = Arc::new(Gate::new("APNs"));
+        Some(Self { settings: Arc::new(settings), base, host, token: Arc::default(), gate })
     }
 
     /// The host that notifications go to.
@@ -157,52 +150,42 @@ impl Apns {
     /// Makes one attempt.
     pub(super) async fn send(
         &self,
-        sender: &Sender,
+        sender: &AppSender,
         token: &str,
         notification: &Notification,
         now: OffsetDateTime,
     ) -> Outcome {
+        if let Some(postponed) = self.gate.left(now) {
+            return postponed;
+        }
         let Some(authorization) = self.authorization(now) else { return Outcome::Postponed(PAUSE) };
         let Some(post) = self.request(authorization, token, notification, now) else { return Outcome::Gone };
-        let (answer, text) = match sender.post_and_read(&post).await {
+        let (answer, text) = match sender.post(&post).await {
             Ok(answered) => answered,
             Err(error) => return Outcome::of_failure(error),
         };
         let body = serde_json::from_slice::<Value>(&text).unwrap_or_default();
         let reason = body["reason"].as_str().unwrap_or_default();
         match reply_of(answer, reason) {
-            Reply::Is(outcome) => outcome,
-            Reply::NotAllowed => {
-                self.pause(answer.status, reason);
-                Outcome::Postponed(PAUSE)
+            Reply::Is(outcome) => {
+                if outcome == Outcome::Taken {
+                    self.gate.taken(now);
+                }
+                outcome
             }
+            Reply::NotAllowed => self.gate.refused(&format!("{} {}", answer.status, cleaned(reason)), now),
         }
     }
 
-    /// The provider token, which is signed anew after a while; `None` during a pause.
+    /// The provider token, with the start of the present half hour as its time.
     fn authorization(&self, now: OffsetDateTime) -> Option<HeaderValue> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.paused_until.is_some_and(|until| Instant::now() < until) {
-            return None;
+        let now_s = now.unix_timestamp();
+        let issued_at = now_s - now_s.rem_euclid(TOKEN_LIFE_S);
+        let mut held = self.token.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*held {
+            Some((token, of)) if *of == issued_at => Some(token.clone()),
+            _ => Some(held.insert((self.settings.sign(issued_at)?, issued_at)).0.clone()),
         }
-        if let Some((token, signed)) = &state.token
-            && (Duration::ZERO..TOKEN_LIFE).contains(&(now - *signed))
-        {
-            return Some(token.clone());
-        }
-        let token = self.settings.sign(now)?;
-        state.token = Some((token.clone(), now));
-        Some(token)
-    }
-
-    fn pause(&self, status: u16, reason: &str) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_paused = state.paused_until.is_some_and(|until| Instant::now() < until);
-        if !is_paused {
-            let reason: String = reason.chars().filter(char::is_ascii_alphanumeric).take(64).collect();
-            tracing::warn!("APNs does not let this server in, so devices wait: it answers {status} {reason}");
-        }
-        state.paused_until = Some(Instant::now() + PAUSE);
     }
 
     fn request(
@@ -214,28 +197,46 @@ impl Apns {
     ) -> Option<Post> {
         let url = self.base.join(&format!("/3/device/{token}")).ok()?.to_string();
         let (title, body) = notification.texts();
+        let AppleFields { headers: fields, mut aps } = AppleFields::of(notification, now);
+        aps["alert"] = json!({ "title": title, "body": body });
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, authorization);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(HeaderName::from_static("apns-topic"), HeaderValue::from_str(&self.settings.topic).ok()?);
+        headers.insert(HeaderName::from_static("apns-push-type"), HeaderValue::from_static("alert"));
+        for (name, value) in fields {
+            headers.insert(HeaderName::from_static(name), HeaderValue::try_from(value).ok()?);
+        }
+        let payload = json!({ "aps": aps, "data": notification.data() });
+        Some(Post { url, headers, body: Bytes::from(payload.to_string()) })
+    }
+}
+
+/// What Apple's service gets of a notification beside its texts, also by way of Google.
+pub(super) struct AppleFields {
+    pub(super) headers: [(&'static str, String); 3],
+    pub(super) aps: Value,
+}
+
+impl AppleFields {
+    pub(super) fn of(notification: &Notification, now: OffsetDateTime) -> Self {
         let tag = notification.tag();
+        let expiration = now.unix_timestamp() + notification.ttl_s(now);
+        let mut aps = json!({ "thread-id": tag });
         let priority = match notification.urgency {
             Urgency::Normal => "5",
             Urgency::High => "10",
         };
-        let expiration = now.unix_timestamp() + notification.ttl_s(now);
-        let mut headers = HeaderMap::new();
-        headers.insert(AUTHORIZATION, authorization);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        for (name, value) in [
-            ("apns-topic", self.settings.topic.as_str()),
-            ("apns-push-type", "alert"),
-            // At most 64 bytes.
-            ("apns-collapse-id", &tag),
-            ("apns-expiration", &expiration.to_string()),
-            ("apns-priority", priority),
-        ] {
-            headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).ok()?);
+        if notification.urgency == Urgency::High {
+            aps["sound"] = json!("default");
         }
-        let aps = json!({ "alert": { "title": title, "body": body }, "thread-id": tag });
-        let payload = json!({ "aps": aps, "data": notification.data() });
-        Some(Post { url, headers, body: Bytes::from(payload.to_string()) })
+        let headers = [
+            // At most 64 bytes.
+            ("apns-collapse-id", tag),
+            ("apns-expiration", expiration.to_string()),
+            ("apns-priority", priority.to_owned()),
+        ];
+        Self { headers, aps }
     }
 }
 
@@ -243,7 +244,8 @@ impl Apns {
 fn reply_of(answer: EndpointResponse, reason: &str) -> Reply {
     Reply::Is(match (answer.status, reason) {
         (200, _) => Outcome::Taken,
-        (410, _) | (400, "BadDeviceToken" | "DeviceTokenNotForTopic") => Outcome::Gone,
+        (410, _) => Outcome::Gone,
+        (400, "BadDeviceToken" | "DeviceTokenNotForTopic") => Outcome::Foreign,
         (403, _) | (400, "BadTopic" | "TopicDisallowed") | (429, "TooManyProviderTokenUpdates") => {
             return Reply::NotAllowed;
         }
@@ -261,24 +263,28 @@ impl fmt::Debug for Apns {
 
 #[cfg(test)]
 mod tests {
-    use time::macros::datetime;
+    use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+    use time::{Duration, macros::datetime};
 
     use super::{super::vapid::new_vapid_key, *};
 
     #[test]
-    fn a_provider_token_is_used_for_40_minutes_and_none_during_a_pause() {
+    fn all_processes_have_the_same_claims_for_half_an_hour() {
         let file = json!({ "team_id": "ABCDE12345", "key_id": "FGHIJ67890", "key_file": "a", "topic": "com.example" });
         let settings = ApnsSettings::parse(&file.to_string(), |_| Ok(new_vapid_key())).expect("settings");
         let apns = Apns::new(settings, "https://apns.example").expect("a service");
         let noon = datetime!(2026-11-26 12:00 UTC);
-        let at = |minutes: i64| apns.authorization(noon + Duration::minutes(minutes));
-        let first = at(0).expect("a token");
-        assert_eq!(at(39), Some(first.clone()));
-        let second = at(40).expect("a token");
-        assert_ne!(second, first);
+        let at = |minutes: i64| apns.authorization(noon + Duration::minutes(minutes)).expect("a token");
+        let issued_at = |token: &HeaderValue| {
+            let claims = token.to_str().ok().and_then(|text| text.split('.').nth(1)).expect("claims");
+            let claims = BASE64_URL_SAFE_NO_PAD.decode(claims).expect("Base64");
+            serde_json::from_slice::<Value>(&claims).expect("JSON")["iat"].as_i64().expect("a time")
+                - noon.unix_timestamp()
+        };
+        let first = at(4);
+        assert_eq!((at(29), issued_at(&first)), (first.clone(), 0));
+        assert_eq!(issued_at(&at(30)), 1800);
         // A clock that is set back.
-        assert_ne!(at(0).expect("a token"), second);
-        apns.pause(403, "InvalidProviderToken");
-        assert_eq!(at(0), None);
+        assert_eq!(issued_at(&at(-1)), -1800);
     }
 }

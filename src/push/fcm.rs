@@ -12,11 +12,14 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::{
+    apns::AppleFields,
+    app_sender::AppSender,
+    gate::{Gate, PAUSE, cleaned},
     notification::{Notification, Urgency},
     outcome::Outcome,
-    service_account::{AccessTokens, PAUSE, ServiceAccount},
+    service_account::{AccessTokens, ServiceAccount},
 };
-use crate::webhook::{EndpointResponse, Post, Sender};
+use crate::webhook::{EndpointResponse, Post, SendError, host_of};
 
 /// Where Google takes messages.
 pub const FCM_URL: &str = "https://fcm.googleapis.com";
@@ -27,10 +30,18 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The lengths of registration tokens. Google says none; they have about 160 characters.
 const TOKEN_BYTES: std::ops::RangeInclusive<usize> = 16..=1024;
 
+/// How long a device waits while the operator's project has no good key for the service behind Google's.
+const THIRD_PARTY_PAUSE: Duration = Duration::from_mins(10);
+
+/// The least seconds that Google asks for before a message is sent again: after 429 for a device, and after 5xx.
+const THROTTLED_S: u32 = 60;
+const AWAY_S: u32 = 10;
+
 /// Sends to the devices of one Firebase project.
 #[derive(Clone)]
 pub struct Fcm {
     tokens: Arc<AccessTokens>,
+    pub(super) gate: Arc<Gate>,
     url: String,
     host: String,
 }
@@ -43,16 +54,20 @@ enum Reply {
     NoAccess,
     /// The account may not send, whichever the device.
     NotAllowed,
+    /// The project's key for the service behind Google's is missing or wrong.
+    NoThirdParty,
+    /// The project sends too much.
+    Throttled,
 }
 
 impl Fcm {
     /// Sends by an account to a service, which is [`FCM_URL`] outside tests; `None` if the URL is none.
     pub fn new(account: ServiceAccount, service: &str) -> Option<Self> {
         let base = Url::parse(service).ok()?;
-        let port = base.port().map(|port| format!(":{port}")).unwrap_or_default();
-        let host = format!("{}{port}", base.host_str()?);
+        let host = host_of(&base)?;
         let url = base.join(&format!("/v1/projects/{}/messages:send", account.project_id)).ok()?.to_string();
-        Some(Self { tokens: Arc::new(AccessTokens::new(account)), url, host })
+        let gate = Arc::new(Gate::new("FCM"));
+        Some(Self { tokens: Arc::new(AccessTokens::new(account)), gate, url, host })
     }
 
     /// The host that messages go to.
@@ -69,33 +84,41 @@ impl Fcm {
     /// Makes one attempt. An access token that is refused is replaced once.
     pub(super) async fn send(
         &self,
-        sender: &Sender,
+        sender: &AppSender,
         token: &str,
         notification: &Notification,
         now: OffsetDateTime,
     ) -> Outcome {
         let body = Bytes::from(message(token, notification, now).to_string());
         let sending = timeout(ATTEMPT_TIMEOUT, self.send_with_access(sender, body, now));
-        sending.await.unwrap_or(Outcome::Failed { retry_after_s: None })
+        sending.await.unwrap_or(Outcome::of_failure(SendError::Timeout))
     }
 
-    async fn send_with_access(&self, sender: &Sender, body: Bytes, now: OffsetDateTime) -> Outcome {
+    async fn send_with_access(&self, sender: &AppSender, body: Bytes, now: OffsetDateTime) -> Outcome {
         let mut refused = None;
         loop {
-            let Some(access) = self.tokens.get(sender, refused.as_ref(), now).await else {
-                return Outcome::Postponed(PAUSE);
+            let Some(access) = self.tokens.get(&sender.sender, &self.gate, refused.as_ref(), now).await else {
+                return self.gate.left(now).unwrap_or(Outcome::Postponed(PAUSE));
             };
             let post = Post { url: self.url.clone(), headers: headers(access.clone()), body: body.clone() };
-            let (answer, text) = match sender.post_and_read(&post).await {
+            let (answer, text) = match sender.post(&post).await {
                 Ok(answered) => answered,
                 Err(error) => return Outcome::of_failure(error),
             };
-            match reply_of(answer, &text) {
-                Reply::Is(outcome) => return outcome,
+            let error = serde_json::from_slice::<Value>(&text).unwrap_or_default()["error"].take();
+            match reply_of(answer, &error) {
+                Reply::Is(outcome) => {
+                    if outcome == Outcome::Taken {
+                        self.gate.taken(now);
+                    }
+                    return outcome;
+                }
                 Reply::NoAccess if refused.is_none() => refused = Some(access),
-                Reply::NoAccess | Reply::NotAllowed => {
-                    self.tokens.pause(answer.status).await;
-                    return Outcome::Postponed(PAUSE);
+                Reply::NoAccess | Reply::NotAllowed => return self.gate.refused(&reason(answer, &error), now),
+                Reply::NoThirdParty => return self.gate.wait(THIRD_PARTY_PAUSE, &reason(answer, &error)),
+                Reply::Throttled => {
+                    let pause = answer.retry_after_s.map_or(PAUSE, |seconds| Duration::from_secs(seconds.into()));
+                    return self.gate.shut(pause, &reason(answer, &error), now);
                 }
             }
         }
@@ -107,7 +130,7 @@ fn headers(access: HeaderValue) -> HeaderMap {
     HeaderMap::from_iter([(AUTHORIZATION, access), content_type])
 }
 
-/// The message. Android shows it itself while the app is closed, and a later one of the game takes its place.
+/// The message. Android and iOS show it themselves while the app is closed, and a later one of the game takes its place.
 fn message(token: &str, notification: &Notification, now: OffsetDateTime) -> Value {
     let (title, body) = notification.texts();
     let tag = notification.tag();
@@ -119,11 +142,15 @@ fn message(token: &str, notification: &Notification, now: OffsetDateTime) -> Val
     let android = json!({
         "collapse_key": tag, "priority": priority, "ttl": ttl, "notification": { "tag": tag },
     });
+    let AppleFields { headers, aps } = AppleFields::of(notification, now);
+    let headers: Map<String, Value> =
+        headers.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
     json!({ "message": {
         "token": token,
         "notification": { "title": title, "body": body },
         "data": texts_of(&notification.data()),
         "android": android,
+        "apns": { "headers": headers, "payload": { "aps": aps } },
     }})
 }
 
@@ -135,21 +162,44 @@ fn texts_of(data: &Value) -> Map<String, Value> {
 }
 
 /// What an answer means: a device is forgotten only if the answer says so of its token.
-fn reply_of(answer: EndpointResponse, body: &[u8]) -> Reply {
-    let error = serde_json::from_slice::<Value>(body).unwrap_or_default()["error"].take();
-    let details = error["details"].as_array().map(Vec::as_slice).unwrap_or_default();
+fn reply_of(answer: EndpointResponse, error: &Value) -> Reply {
+    let details = details(error);
     let code = details.iter().find_map(|detail| detail["errorCode"].as_str()).unwrap_or_default();
+    // Of Apple's service, behind Google's.
+    let says = |reason: &str| details.iter().any(|detail| detail["reason"] == reason);
     Reply::Is(match (answer.status, code) {
         (200, _) => Outcome::Taken,
-        (_, "UNREGISTERED" | "SENDER_ID_MISMATCH") => Outcome::Gone,
-        (400, _) if is_about_token(&error, details) => Outcome::Gone,
+        (_, "UNREGISTERED") => Outcome::Gone,
+        (_, "SENDER_ID_MISMATCH") => Outcome::Foreign,
+        (_, "THIRD_PARTY_AUTH_ERROR") => return Reply::NoThirdParty,
+        (400, _) if says("Unregistered") || is_about_token(error, details) => Outcome::Gone,
+        (400, _) if says("BadDeviceToken") || says("DeviceTokenNotForTopic") => Outcome::Foreign,
         (400 | 413, _) => Outcome::Refused,
-        // Of Apple's service, behind Google's.
-        (401, "THIRD_PARTY_AUTH_ERROR") => Outcome::later(answer),
         (401, _) => return Reply::NoAccess,
         (403, _) => return Reply::NotAllowed,
+        (429, _) if is_about_device(details) => Outcome::later_than(answer, THROTTLED_S),
+        (429, _) => return Reply::Throttled,
+        (500.., _) => Outcome::later_than(answer, AWAY_S),
         _ => Outcome::later(answer),
     })
+}
+
+fn details(error: &Value) -> &[Value] {
+    error["details"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// An answer as the log shows it: its status, and Google's words for it.
+fn reason(answer: EndpointResponse, error: &Value) -> String {
+    let reason = |detail: &Value| detail["reason"].as_str().or(detail["errorCode"].as_str()).map(cleaned);
+    let texts = error["status"].as_str().map(cleaned).into_iter().chain(details(error).iter().filter_map(reason));
+    texts.fold(answer.status.to_string(), |line, text| format!("{line} {text}"))
+}
+
+/// Whether the messages to one device are too many, and not those of the project.
+fn is_about_device(details: &[Value]) -> bool {
+    let violations = details.iter().filter_map(|detail| detail["violations"].as_array()).flatten();
+    let names_device = |text: &Value| text.as_str().is_some_and(|text| text.to_ascii_lowercase().contains("device"));
+    violations.into_iter().any(|one| names_device(&one["subject"]) || names_device(&one["description"]))
 }
 
 /// Whether a malformed field is the registration token.

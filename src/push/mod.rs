@@ -1,12 +1,15 @@
 //! Push notifications: what a device shows, in its language, and how a service of push notifications is asked to show it.
 //!
-//! `web` speaks to the push services of browsers (RFC 8030), `vapid` signs (RFC 8292), `encryption` seals (RFC 8291); `fcm` and `apns` speak to the services of Google and Apple for apps, with the
-//! access tokens of `service_account` and a key of Apple's; `texts` has the words. What is sent
-//! goes by the checked connections of `webhook`. Knows no database and no HTTP of the API.
+//! `web` speaks to the push services of browsers (RFC 8030), `vapid` signs (RFC 8292), `encryption` seals (RFC 8291).
+//! `fcm` and `apns` speak to the services of Google and Apple for apps. `service_account` has Google's access tokens, `gate`
+//! the pauses of both services, and `app_sender` their connections. `texts` has the words.
+//! What is sent goes by the checked connections of `webhook`. Knows no database and no HTTP of the API.
 
 mod apns;
+mod app_sender;
 mod encryption;
 mod fcm;
+mod gate;
 mod notification;
 mod outcome;
 mod pusher;
@@ -19,7 +22,7 @@ pub use apns::{Apns, ApnsSettings};
 pub use encryption::{Subscription, SubscriptionError};
 pub use fcm::{FCM_URL, Fcm};
 pub use notification::{Notification, Subject, Urgency};
-pub use outcome::Outcome;
+pub use outcome::{Cause, Outcome};
 pub use pusher::{Push, Pusher, Target};
 pub use service_account::ServiceAccount;
 pub use texts::{Language, News, Texts};

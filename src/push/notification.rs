@@ -1,5 +1,5 @@
-//! What a device shows: a text, and what the client opens when it is touched. It has no names of players, because push services of others read some of it,
-//! and a name may be erased before it is shown.
+//! What a device shows: a text, and what the client opens when it is touched. It has no names of players, because push
+//! services of others read some of it, and a name may be erased before it is shown.
 
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};

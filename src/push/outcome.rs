@@ -1,6 +1,6 @@
 //! What a service of push notifications answered, and what follows from it.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use crate::webhook::{EndpointResponse, SendError};
 
@@ -11,22 +11,57 @@ pub enum Outcome {
     Taken,
     /// The service does not know the device, or no more.
     Gone,
+    /// The device's token belongs to another app or environment than the server's.
+    Foreign,
     /// The service will not take this notification, whenever it is sent; the device may be good.
     Refused,
     /// It was not taken, and may be later; after the seconds that the service asks for, if it does.
-    Failed { retry_after_s: Option<u32> },
+    Failed { retry_after_s: Option<u32>, cause: Cause },
     /// The service lets this server send nothing for so long, which is not the device's fault.
     Postponed(Duration),
 }
 
+/// Why an attempt failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// There was no answer.
+    Send(SendError),
+    /// The answer's status.
+    Status(u16),
+    /// The server itself.
+    Server,
+}
+
 impl Outcome {
     /// Without an answer.
-    pub const fn of_failure(_: SendError) -> Self {
-        Outcome::Failed { retry_after_s: None }
+    pub const fn of_failure(error: SendError) -> Self {
+        Outcome::Failed { retry_after_s: None, cause: Cause::Send(error) }
     }
 
     /// A failure that passes.
     pub const fn later(answer: EndpointResponse) -> Self {
-        Outcome::Failed { retry_after_s: answer.retry_after_s }
+        Outcome::Failed { retry_after_s: answer.retry_after_s, cause: Cause::Status(answer.status) }
+    }
+
+    /// A failure that passes, after so many seconds at least.
+    pub fn later_than(answer: EndpointResponse, seconds: u32) -> Self {
+        let retry_after_s = Some(answer.retry_after_s.unwrap_or_default().max(seconds));
+        Outcome::Failed { retry_after_s, cause: Cause::Status(answer.status) }
+    }
+
+    /// A failure of the server itself.
+    pub const fn of_server() -> Self {
+        Outcome::Failed { retry_after_s: None, cause: Cause::Server }
+    }
+}
+
+/// As a line of the log says it.
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Send(error) => error.fmt(f),
+            Cause::Status(status) => write!(f, "status_{status}"),
+            Cause::Server => f.write_str("server"),
+        }
     }
 }

@@ -1,11 +1,15 @@
 //! Which services of push notifications are offered, and one attempt to send by one of them.
 
-use time::OffsetDateTime;
+use std::fmt;
+
+use time::{Duration, OffsetDateTime};
 
 use super::{
     apns::Apns,
+    app_sender::AppSender,
     encryption::Subscription,
     fcm::Fcm,
+    gate::Gate,
     notification::Notification,
     outcome::Outcome,
     web::{self, WebPush},
@@ -25,6 +29,26 @@ impl Push {
     pub fn kinds(&self) -> Vec<DeviceKind> {
         let offered = |kind: &DeviceKind| self.offers(*kind);
         DeviceKind::ALL.into_iter().filter(offered).collect()
+    }
+
+    /// Those of them whose service lets this server in.
+    pub fn kinds_now(&self, now: OffsetDateTime) -> Vec<DeviceKind> {
+        let mut kinds = self.kinds();
+        kinds.retain(|kind| self.gate(*kind).is_none_or(|gate| gate.is_open(now)));
+        kinds
+    }
+
+    /// For tests: so much time passes for the pauses of services.
+    pub fn let_pass(&self, time: Duration) {
+        DeviceKind::ALL.into_iter().filter_map(|kind| self.gate(kind)).for_each(|gate| gate.let_pass(time));
+    }
+
+    fn gate(&self, kind: DeviceKind) -> Option<&Gate> {
+        match kind {
+            DeviceKind::Web => None,
+            DeviceKind::Fcm => self.fcm.as_ref().map(|fcm| &*fcm.gate),
+            DeviceKind::Apns => self.apns.as_ref().map(|apns| &*apns.gate),
+        }
     }
 
     pub fn offers(&self, kind: DeviceKind) -> bool {
@@ -48,30 +72,52 @@ pub enum Target<'a> {
 }
 
 /// Sends notifications.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Pusher {
     pub push: Push,
-    pub sender: Sender,
+    /// To browsers.
+    sender: Sender,
+    to_google: AppSender,
+    to_apple: AppSender,
 }
 
 impl Pusher {
+    /// Sends by the rules of a sender. Services for apps get connections of their own.
+    pub fn new(push: Push, sender: Sender) -> Self {
+        let [to_google, to_apple] = [(); 2].map(|()| AppSender::new(&sender));
+        Self { push, sender, to_google, to_apple }
+    }
+
+    /// Closes the connections whose time is over.
+    pub fn close_expired(&self) {
+        for sender in [&self.sender, &self.to_google.sender, &self.to_apple.sender] {
+            sender.close_expired();
+        }
+    }
+
     /// Makes one attempt.
     pub async fn send(&self, target: Target<'_>, notification: &Notification, now: OffsetDateTime) -> Outcome {
         match target {
             Target::Web { address, public_key, secret } => {
-                let Some(web) = &self.push.web else { return Outcome::Failed { retry_after_s: None } };
+                let Some(web) = &self.push.web else { return Outcome::of_server() };
                 let Ok(keys) = Subscription::new(public_key, secret) else { return Outcome::Gone };
                 let Some(request) = web.request(address, &keys, notification, now) else { return Outcome::Gone };
                 self.sender.post(&request).await.map_or_else(Outcome::of_failure, web::outcome_of)
             }
             Target::Fcm { token } => {
-                let Some(fcm) = &self.push.fcm else { return Outcome::Failed { retry_after_s: None } };
-                fcm.send(&self.sender, token, notification, now).await
+                let Some(fcm) = &self.push.fcm else { return Outcome::of_server() };
+                fcm.send(&self.to_google, token, notification, now).await
             }
             Target::Apns { token } => {
-                let Some(apns) = &self.push.apns else { return Outcome::Failed { retry_after_s: None } };
-                apns.send(&self.sender, token, notification, now).await
+                let Some(apns) = &self.push.apns else { return Outcome::of_server() };
+                apns.send(&self.to_apple, token, notification, now).await
             }
         }
+    }
+}
+
+impl fmt::Debug for Pusher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pusher").field("push", &self.push).finish_non_exhaustive()
     }
 }

@@ -1,9 +1,8 @@
-//! A service account of Google: the file that the operator has of it, and the access tokens that it gets by an assertion which its key signs (RFC 7523).
+//! A service account of Google: the file that the operator has of it, and its access tokens.
+//!
+//! Google gives one for an assertion that the key of the account signs (RFC 7523).
 
-use std::{
-    fmt,
-    time::{Duration as StdDuration, Instant},
-};
+use std::fmt;
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use hyper::header::HeaderValue;
@@ -13,10 +12,11 @@ use ring::{
 };
 use rustls::pki_types::{PrivatePkcs8KeyDer, pem::PemObject};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
 use tokio::sync::Mutex;
 
+use super::gate::{Gate, PAUSE, cleaned};
 use crate::webhook::{Fetch, Sender};
 
 /// What a token is for.
@@ -28,11 +28,8 @@ const GRANT: &str = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer";
 /// How long an assertion is valid: the longest that Google allows.
 const ASSERTION_LIFE: Duration = Duration::hours(1);
 
-/// A token is replaced so long before it expires.
+/// A token is replaced so long before it expires, but not before half of its time.
 const MARGIN: Duration = Duration::minutes(5);
-
-/// After a failure nothing is asked and nothing is sent for so long: it concerns all devices.
-pub(super) const PAUSE: StdDuration = StdDuration::from_mins(1);
 
 /// The file, as Google gives it. It has more fields.
 #[derive(Deserialize)]
@@ -80,7 +77,10 @@ impl ServiceAccount {
     }
 
     fn assertion(&self, now: OffsetDateTime) -> String {
-        let head = json!({ "alg": "RS256", "typ": "JWT", "kid": self.key_id });
+        let mut head = json!({ "alg": "RS256", "typ": "JWT" });
+        if let Some(id) = &self.key_id {
+            head["kid"] = json!(id);
+        }
         let (issued_at, expires_at) = (now.unix_timestamp(), (now + ASSERTION_LIFE).unix_timestamp());
         let claims = json!({
             "iss": self.email, "scope": SCOPE, "aud": self.token_uri, "iat": issued_at, "exp": expires_at,
@@ -108,21 +108,13 @@ struct Granted {
     expires_in: u32,
 }
 
-/// What there is at the moment.
-#[derive(Default)]
-enum Held {
-    #[default]
-    Nothing,
-    /// The value of `Authorization`, and until when it is used.
-    Token(HeaderValue, OffsetDateTime),
-    /// Nothing is asked before then.
-    Paused(Instant),
-}
+/// The value of `Authorization`, and until when it is used.
+type Held = (HeaderValue, OffsetDateTime);
 
 /// The access tokens of an account: one at a time, which all requests share.
 pub(super) struct AccessTokens {
     pub(super) account: ServiceAccount,
-    held: Mutex<Held>,
+    held: Mutex<Option<Held>>,
 }
 
 impl AccessTokens {
@@ -130,53 +122,55 @@ impl AccessTokens {
         Self { account, held: Mutex::default() }
     }
 
-    /// The value of `Authorization`; `None` during a pause. One task asks for a new one while the others wait. One that was refused is replaced.
+    /// The value of `Authorization`; `None` while the gate is shut. One task asks for a new one while the others wait.
+    /// One that was refused is replaced.
     pub(super) async fn get(
         &self,
         sender: &Sender,
+        gate: &Gate,
         refused: Option<&HeaderValue>,
         now: OffsetDateTime,
     ) -> Option<HeaderValue> {
         let mut held = self.held.lock().await;
-        match &*held {
-            Held::Token(token, until) if *until > now && Some(token) != refused => return Some(token.clone()),
-            Held::Paused(until) if Instant::now() < *until => return None,
-            _ => {}
+        // Another task may have failed meanwhile.
+        if !gate.is_open(now) {
+            return None;
+        }
+        if let Some((token, until)) = &*held
+            && *until > now
+            && Some(token) != refused
+        {
+            return Some(token.clone());
         }
         match self.fetch(sender, now).await {
-            Ok((token, until)) => {
-                *held = Held::Token(token.clone(), until);
-                Some(token)
-            }
+            Ok(granted) => Some(held.insert(granted).0.clone()),
             Err(reason) => {
-                tracing::warn!("FCM: there is no access token, so devices wait: {reason}");
-                *held = Held::Paused(Instant::now() + PAUSE);
+                gate.shut(PAUSE, &format!("there is no access token: {reason}"), now);
                 None
             }
         }
     }
 
-    /// Nothing is sent for a while: the service does not let this server in.
-    pub(super) async fn pause(&self, status: u16) {
-        let mut held = self.held.lock().await;
-        if !matches!(*held, Held::Paused(_)) {
-            tracing::warn!("FCM does not let this server in, so devices wait: it answers {status}");
-        }
-        *held = Held::Paused(Instant::now() + PAUSE);
-    }
-
-    async fn fetch(&self, sender: &Sender, now: OffsetDateTime) -> Result<(HeaderValue, OffsetDateTime), String> {
+    async fn fetch(&self, sender: &Sender, now: OffsetDateTime) -> Result<Held, String> {
         let form = format!("grant_type={GRANT}&assertion={}", self.account.assertion(now));
         let fetch = Fetch { url: &self.account.token_uri, form: Some(&form), authorization: None };
         let fetched = sender.fetch(fetch).await.map_err(|error| error.to_string())?;
         if fetched.status != 200 {
-            return Err(format!("the answer is {}", fetched.status));
+            return Err(format!("the answer is {}{}", fetched.status, reason(&fetched.body)));
         }
         let granted = serde_json::from_slice::<Granted>(&fetched.body).ok();
         let header = |granted: &Granted| HeaderValue::try_from(format!("Bearer {}", granted.access_token)).ok();
         let (mut token, granted) =
             granted.and_then(|granted| Some((header(&granted)?, granted))).ok_or("the answer has no token")?;
         token.set_sensitive(true);
-        Ok((token, now + Duration::seconds(granted.expires_in.into()) - MARGIN))
+        let life = Duration::seconds(granted.expires_in.into());
+        Ok((token, now + life - MARGIN.min(life / 2)))
     }
+}
+
+/// Why the account gets no token, as Google says it.
+fn reason(body: &[u8]) -> String {
+    let body = serde_json::from_slice::<Value>(body).unwrap_or_default();
+    let texts = ["error", "error_description"].map(|field| cleaned(body[field].as_str().unwrap_or_default()));
+    texts.iter().filter(|text| !text.is_empty()).map(|text| format!(" {text}")).collect()
 }

@@ -117,6 +117,12 @@ impl Endpoint {
     }
 }
 
+/// The host of a URL, with its port unless that is the usual one.
+pub fn host_of(url: &Url) -> Option<String> {
+    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+    Some(format!("{}{port}", url.host_str()?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

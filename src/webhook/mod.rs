@@ -13,7 +13,7 @@ mod pool;
 mod sender;
 mod wire;
 
-pub use endpoint::{Endpoint, EndpointError, PORTS_MAX, Ports, Reach};
+pub use endpoint::{Endpoint, EndpointError, PORTS_MAX, Ports, Reach, host_of};
 pub use exchange::EndpointResponse;
 pub use fetch::{Fetch, Fetched};
 pub use pool::Ages;

@@ -172,6 +172,11 @@ impl Pool {
         self.open.load(Ordering::Relaxed)
     }
 
+    /// How many connections are ready for a request. A shared one counts while it serves others.
+    pub(super) fn count_kept(&self) -> usize {
+        self.lock().values().map(Vec::len).sum()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<Origin, Vec<Idle>>> {
         self.idle.lock().expect("nothing panics while it holds the connections")
     }

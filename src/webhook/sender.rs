@@ -229,6 +229,11 @@ impl Sender {
         self.pool.count_open()
     }
 
+    /// How many connections are ready for a request, as far as is known.
+    pub fn count_kept(&self) -> usize {
+        self.pool.count_kept()
+    }
+
     pub(super) const fn reach(&self) -> Reach {
         self.reach
     }

@@ -27,7 +27,7 @@ use crate::{
 
 /// Mute a player
 ///
-/// The two play as before, but what the muted player asks of the caller is silent: webhooks are not told of its invitations and offers,
+/// The two play as before, but what the muted player asks of the caller is silent: webhooks and devices are not told of its invitations and offers,
 /// `GET /v1/me/summary` does not count them, and its request to become friends is as good as declined. Lists and games show them. The muted player is
 /// not told, and sees no difference. Muting again is 204.
 #[utoipa::path(

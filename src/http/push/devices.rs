@@ -31,7 +31,7 @@ use crate::{
         view::wire::Timestamp,
     },
     push::{Apns, Fcm, Language, Subscription, SubscriptionError},
-    webhook::Endpoint,
+    webhook::{Endpoint, host_of},
 };
 
 /// The further calls that a registration costs of the rate limit. It makes the server send requests to an address that the caller names.
@@ -227,8 +227,7 @@ fn address_of_browser(state: &AppState, subscription: Option<SubscriptionBody>) 
     let secret = BASE64.decode(&keys.auth).map_err(|_| wrong(SubscriptionError::Auth))?;
     Subscription::new(&public_key, &secret).map_err(wrong)?;
     let url = endpoint.url();
-    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    let host = format!("{}{port}", url.host_str().unwrap_or_default());
+    let host = host_of(url).unwrap_or_default();
     Ok(Address {
         kind,
         hash: hash(&[kind.as_str().as_bytes(), url.as_str().as_bytes(), &public_key, &secret]),

@@ -1,7 +1,7 @@
 //! The attempts under one lease: what is due for a device is sent, one after the other.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     panic::AssertUnwindSafe,
     time::{Duration, Instant},
 };
@@ -11,13 +11,17 @@ use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::{schedule::after_failure, settings::Settings};
+use super::{
+    schedule::{Proof, after_failure},
+    settings::Settings,
+};
 use crate::{
     clock::now,
     db::push::sending::{DeviceState, DueDevice, DueNotice, KEPT, PushLane, Sent, waiting},
-    domain::{DeviceKind, NoticeKind},
+    domain::{DeviceKind, GameId, NoticeKind},
     metrics::DeliveryOutcome,
-    push::{Language, News, Notification, Outcome, Subject, Target, Urgency},
+    push::{Cause, Language, News, Notification, Outcome, Subject, Target, Urgency},
+    repeats,
 };
 
 /// After this time no further notification is sent under a lease. With the last attempt it is far shorter than the lease.
@@ -26,7 +30,7 @@ const RUN_TIME: Duration = Duration::from_secs(10);
 /// A device that answers later than this is slow.
 const QUICK: Duration = Duration::from_secs(1);
 
-/// From so many notices on that are due at once, a device shows one notification for all of them.
+/// From so many games on for which something is due at once, a device shows one notification for all of them.
 const DIGEST_MIN: usize = 5;
 
 /// Sends what is due for a device, until an attempt fails.
@@ -45,11 +49,7 @@ pub(super) async fn serve(pool: &PgPool, settings: &Settings, device: DueDevice)
         sent.state = DeviceState::Untried(Some(later));
         return sent;
     }
-    // With a digest, two are one already.
-    let digest_min = if device.digest_minutes.is_some() { 2 } else { DIGEST_MIN };
-    let parts: Vec<&[&DueNotice]> =
-        if wanted.len() >= digest_min { vec![&wanted[..]] } else { wanted.chunks(1).collect() };
-    for part in parts {
+    for part in parts(&device, wanted) {
         if begun.elapsed() > RUN_TIME {
             break;
         }
@@ -67,19 +67,13 @@ pub(super) async fn serve(pool: &PgPool, settings: &Settings, device: DueDevice)
         settings.metrics.push_sent(match outcome {
             Outcome::Taken => DeliveryOutcome::Delivered,
             Outcome::Failed { .. } | Outcome::Postponed(_) => DeliveryOutcome::Retried,
-            Outcome::Refused | Outcome::Gone => DeliveryOutcome::Failed,
+            Outcome::Refused | Outcome::Gone | Outcome::Foreign => DeliveryOutcome::Failed,
         });
         if matches!(outcome, Outcome::Taken | Outcome::Refused) {
             sent.ended.extend(part.iter().map(|notice| notice.version));
         }
-        sent.state = match outcome {
-            Outcome::Taken if attempted.elapsed() < QUICK => DeviceState::Works(PushLane::Quick),
-            Outcome::Taken => DeviceState::Works(PushLane::Unproven),
-            Outcome::Gone => DeviceState::Gone,
-            Outcome::Refused => after_failure(&device, None, rand::random(), now()),
-            Outcome::Postponed(pause) => DeviceState::Untried(Some(now() + pause)),
-            Outcome::Failed { retry_after_s } => after_failure(&device, retry_after_s, rand::random(), now()),
-        };
+        let lane = if attempted.elapsed() < QUICK { PushLane::Quick } else { PushLane::Unproven };
+        sent.state = state_after(outcome, &device, sent.state, lane);
         if outcome != Outcome::Taken {
             break;
         }
@@ -87,7 +81,73 @@ pub(super) async fn serve(pool: &PgPool, settings: &Settings, device: DueDevice)
     sent
 }
 
-/// When a device may show something, if not now: after quiet hours, and with a digest after its time. A reminder of a deadline does not wait for a digest.
+/// What an attempt says about a device. `before` is what earlier attempts under the lease say, and `lane` is that of a device
+/// that works.
+fn state_after(outcome: Outcome, device: &DueDevice, before: DeviceState, lane: PushLane) -> DeviceState {
+    let fails = |proof, retry_after_s| after_failure(device, proof, retry_after_s, rand::random(), now());
+    let of_kind = if device.kind == DeviceKind::Web { Proof::OfDevice } else { Proof::OfService };
+    match outcome {
+        Outcome::Taken => DeviceState::Works { lane, not_before: None },
+        Outcome::Gone => DeviceState::Gone,
+        // For a device that has worked it means that the server's settings have changed.
+        Outcome::Foreign if device.last_success_at.is_none() => DeviceState::Gone,
+        Outcome::Foreign => {
+            warn(
+                device,
+                "the service does not know a device that it knew: is the project, topic or environment another?",
+            );
+            fails(Proof::OfDevice, None)
+        }
+        Outcome::Refused => fails(of_kind, None),
+        Outcome::Failed { retry_after_s, cause } => {
+            report(device, cause);
+            fails(of_kind, retry_after_s)
+        }
+        Outcome::Postponed(pause) => {
+            let not_before = Some(now() + pause);
+            match before {
+                DeviceState::Works { lane, .. } => DeviceState::Works { lane, not_before },
+                _ => DeviceState::Untried(not_before),
+            }
+        }
+    }
+}
+
+/// Logs why an attempt failed. Players name the hosts of browsers, so their failures are no warnings.
+fn report(device: &DueDevice, cause: Cause) {
+    if device.kind != DeviceKind::Web {
+        warn(device, &cause.to_string());
+    } else if let Some(line) = repeats::admit("push notifications to browsers fail", &cause.to_string()) {
+        let host = &device.host;
+        tracing::info!(left_out = line.left_out, host, %cause, "a push notification to a browser fails");
+    }
+}
+
+fn warn(device: &DueDevice, cause: &str) {
+    let (kind, host) = (device.kind.as_str(), &device.host);
+    if let Some(line) = repeats::admit("push notifications to apps fail", &format!("{kind} {cause}")) {
+        tracing::warn!(left_out = line.left_out, kind, host, cause, "a push notification to an app fails");
+    }
+}
+
+/// What is shown as one: all games if they are many, otherwise each. A turn and the reminder of its deadline are of one game.
+fn parts<'a>(device: &DueDevice, wanted: Vec<&'a DueNotice>) -> Vec<Vec<&'a DueNotice>> {
+    // With a digest, two are one already.
+    let digest_min = if device.digest_minutes.is_some() { 2 } else { DIGEST_MIN };
+    let mut games: Vec<Vec<&DueNotice>> = vec![];
+    let mut places: HashMap<GameId, usize> = HashMap::new();
+    for notice in &wanted {
+        let place = *places.entry(notice.game).or_insert(games.len());
+        if place == games.len() {
+            games.push(vec![]);
+        }
+        games[place].push(*notice);
+    }
+    if games.len() >= digest_min { vec![wanted] } else { games }
+}
+
+/// When a device may show something, if not now: after quiet hours, and with a digest after its time. A reminder of a
+/// deadline does not wait for a digest.
 fn not_before(device: &DueDevice, wanted: &[&DueNotice], now: OffsetDateTime) -> Option<OffsetDateTime> {
     if device.quiet_until.is_some() {
         return device.quiet_until;
@@ -104,19 +164,20 @@ fn is_wanted(notice: &DueNotice, now: OffsetDateTime) -> bool {
     now - notice.due_at <= KEPT && !is_past
 }
 
-/// One notification for one notice, or for several.
+/// One notification for one game, or for several. Of a game it is the reminder of its deadline, if that is due.
 fn notification(device: &DueDevice, part: &[&DueNotice]) -> Notification {
-    let subject = if let [notice] = part {
+    let games: HashSet<_> = part.iter().map(|notice| notice.game).collect();
+    let last = part.iter().max_by_key(|notice| (notice.deadline.is_some(), notice.due_at)).filter(|_| games.len() == 1);
+    let subject = if let Some(notice) = last {
         Subject::Game { id: notice.game.0.to_string(), title: notice.variant.clone(), kind: notice.kind.as_str() }
     } else {
-        let games: HashSet<_> = part.iter().map(|notice| notice.game).collect();
         let is_turn = |kind| matches!(kind, NoticeKind::YourTurn | NoticeKind::DeadlineSoon);
         let are_turns = part.iter().all(|notice| is_turn(notice.kind));
         Subject::Digest { games: games.len(), news: if are_turns { News::Turns } else { News::Several } }
     };
     let deadline = part.iter().filter_map(|notice| notice.deadline).min();
     let urgency = if deadline.is_some() { Urgency::High } else { Urgency::Normal };
-    let useful_until = deadline.filter(|_| part.len() == 1);
+    let useful_until = deadline.filter(|_| games.len() == 1);
     Notification { subject, language: Language::of(&device.language), useful_until, urgency }
 }
 
@@ -132,6 +193,6 @@ async fn attempt(settings: &Settings, device: &DueDevice, notification: &Notific
     sending.await.unwrap_or_else(|_| {
         let id: Uuid = device.id;
         tracing::error!(device.id = %id, "sending a push notification panicked");
-        Outcome::Failed { retry_after_s: None }
+        Outcome::of_server()
     })
 }

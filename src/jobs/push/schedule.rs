@@ -20,17 +20,27 @@ const UNPROVEN_MAX: Duration = Duration::days(1);
 /// How many failures it takes at least: they may lie days apart, because nothing was sent between them.
 const FAILURES_MIN: i32 = 5;
 
-/// The state of a device after a failed attempt. `chance`, from 0 to 1, makes the pause up to a fifth longer, so that the devices of a service that was away do not
-/// come in step.
+/// Whether failures alone may prove that a device is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// A player has named the address, or the service says that the token is another app's.
+    OfDevice,
+    /// The operator has named the service, so its failures say nothing of the device.
+    OfService,
+}
+
+/// The state of a device after a failed attempt. `chance`, from 0 to 1, makes the pause up to a fifth longer, so that
+/// the devices of a service that was away do not come in step.
 pub(super) fn after_failure(
     device: &DueDevice,
+    proof: Proof,
     retry_after_s: Option<u32>,
     chance: f64,
     now: OffsetDateTime,
 ) -> DeviceState {
     let failing_max = if device.last_success_at.is_some() { FAILING_MAX } else { UNPROVEN_MAX };
     let is_old = device.failing_since.is_some_and(|since| now - since >= failing_max);
-    if is_old && device.failures + 1 >= FAILURES_MIN {
+    if proof == Proof::OfDevice && is_old && device.failures + 1 >= FAILURES_MIN {
         return DeviceState::Gone;
     }
     let doublings = u32::try_from(device.failures).unwrap_or(0).min(16);
@@ -83,14 +93,14 @@ mod tests {
             (30, Some(7200), 7200),
             (0, Some(u32::MAX), 24 * 3600),
         ] {
-            let state = after_failure(&device(failures, never, true), retry_after_s, 0.0, NOW);
+            let state = after_failure(&device(failures, never, true), Proof::OfDevice, retry_after_s, 0.0, NOW);
             assert_eq!(state, DeviceState::Fails(NOW + Duration::seconds(pause)), "{failures} {retry_after_s:?}");
         }
     }
 
     #[test]
     fn chance_makes_a_pause_up_to_a_fifth_longer() {
-        let state = after_failure(&device(0, Duration::ZERO, true), Some(100), 1.0, NOW);
+        let state = after_failure(&device(0, Duration::ZERO, true), Proof::OfDevice, Some(100), 1.0, NOW);
         assert_eq!(state, DeviceState::Fails(NOW + Duration::seconds(120)));
     }
 
@@ -103,8 +113,16 @@ mod tests {
             (4, 24, true, false),
             (4, 168, true, true),
         ] {
-            let state = after_failure(&device(failures, Duration::hours(hours), is_proven), None, 0.0, NOW);
+            let state =
+                after_failure(&device(failures, Duration::hours(hours), is_proven), Proof::OfDevice, None, 0.0, NOW);
             assert_eq!(state == DeviceState::Gone, is_gone, "{failures} {hours} {is_proven}");
         }
+    }
+
+    #[test]
+    fn failures_of_a_service_forget_no_device() {
+        let (device, pause) = (device(1000, Duration::days(300), false), NOW + PAUSE_MAX);
+        assert_eq!(after_failure(&device, Proof::OfService, None, 0.0, NOW), DeviceState::Fails(pause));
+        assert_eq!(after_failure(&device, Proof::OfDevice, None, 0.0, NOW), DeviceState::Gone);
     }
 }

@@ -31,7 +31,11 @@ use crate::{
     outage::Outage,
 };
 
-/// How long a device holds a place of its lane. In the failing lane it keeps its place, because slow attempts are normal there.
+/// The attempts that a process may make by default. If they are fewer, each lane has its share.
+const ATTEMPTS_USUAL: usize = 128;
+
+/// How long a device holds a place of its lane, if there is a spare one. In the failing lane it keeps its
+/// place, because slow attempts are normal there.
 const PERMIT_TIME: Duration = Duration::from_secs(2);
 
 /// How long a stopping server waits for the attempts in flight. Another process repeats those that take longer.
@@ -51,27 +55,48 @@ const FLAGGED_MAX: u32 = 100;
 
 /// Runs until `stopping` is cancelled.
 pub async fn run(pool: PgPool, settings: Settings, stopping: CancellationToken) {
-    let [quick, unproven, failing] = PushLane::ALL.map(|lane| serve_all(&pool, &settings, lane, &stopping));
+    let spare = spare(&settings);
+    let [quick, unproven, failing] = PushLane::ALL.map(|lane| serve_all(&pool, &settings, lane, &spare, &stopping));
     let _ = join!(quick, unproven, failing, flag_all(&pool, &settings, &stopping));
 }
 
 /// One poll of each lane, and all its attempts until they are recorded; returns the number of devices.
 pub async fn round(pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
     devices::flag_again(pool, now(), FLAGGED_MAX).await?;
-    let mut served = 0;
+    let (mut served, spare) = (0, spare(settings));
     for lane in PushLane::ALL {
-        let mut worker = Worker::new(lane, settings);
+        let mut worker = Worker::new(lane, settings, &spare);
         served += worker.poll(pool, settings).await?;
         worker.all_ended().await;
     }
     Ok(served)
 }
 
-async fn serve_all(pool: &PgPool, settings: &Settings, lane: PushLane, stopping: &CancellationToken) {
+/// The places of a lane: its share of the attempts that the process may make.
+fn places(lane: PushLane, settings: &Settings) -> usize {
+    let share = settings.attempts_max * lane.permits() / ATTEMPTS_USUAL;
+    share.clamp(1, lane.permits())
+}
+
+/// The places of devices that take long. The lanes share what they leave of the attempts.
+fn spare(settings: &Settings) -> Arc<Semaphore> {
+    let all: usize = PushLane::ALL.into_iter().map(|lane| places(lane, settings)).sum();
+    Arc::new(Semaphore::new(settings.attempts_max.saturating_sub(all)))
+}
+
+async fn serve_all(
+    pool: &PgPool,
+    settings: &Settings,
+    lane: PushLane,
+    spare: &Arc<Semaphore>,
+    stopping: &CancellationToken,
+) {
     let outage = Outage::new("push notifications wait for the database", "push notifications are sent again");
-    let mut worker = Worker::new(lane, settings);
+    let mut worker = Worker::new(lane, settings, spare);
     while !stopping.is_cancelled() {
-        let polled = guarded(worker.poll(pool, settings), &outage).await;
+        // What a poll that is cancelled has leased is due again when the lease is over.
+        let polling = guarded(worker.poll(pool, settings), &outage);
+        let polled = stopping.run_until_cancelled(polling).await.flatten();
         // If there was no room for all, the end of an attempt makes some.
         tokio::select! {
             () = stopping.cancelled() => {}
@@ -88,46 +113,52 @@ struct Worker {
     lane: PushLane,
     tasks: JoinSet<()>,
     permits: Arc<Semaphore>,
+    spare: Arc<Semaphore>,
     in_flight: InFlight,
-    /// How many are served at most, with those that are slow.
-    tasks_max: usize,
 }
 
 impl Worker {
-    fn new(lane: PushLane, settings: &Settings) -> Self {
-        let tasks_max = (settings.attempts_max / PushLane::ALL.len()).max(1);
+    fn new(lane: PushLane, settings: &Settings, spare: &Arc<Semaphore>) -> Self {
         Self {
             lane,
             tasks: JoinSet::new(),
-            permits: Arc::new(Semaphore::new(lane.permits().min(tasks_max))),
+            permits: Arc::new(Semaphore::new(places(lane, settings))),
+            spare: spare.clone(),
             in_flight: InFlight::default(),
-            tasks_max,
         }
     }
 
     /// Takes as many due devices as there is room for, and begins to serve them; returns their number.
     async fn poll(&mut self, pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
         while self.tasks.try_join_next().is_some() {}
-        let room = self.permits.available_permits().min(self.tasks_max.saturating_sub(self.tasks.len()));
-        let limit = u32::try_from(room).unwrap_or(u32::MAX);
-        if limit == 0 {
+        let limit = u32::try_from(self.permits.available_permits()).unwrap_or(u32::MAX);
+        // While a service lets this server send nothing, its devices are left alone.
+        let kinds = settings.pusher.push.kinds_now(now());
+        if limit == 0 || kinds.is_empty() {
             return Ok(0);
         }
-        let (kinds, full) = (settings.pusher.push.kinds(), self.in_flight.full(self.lane));
+        let full = self.in_flight.full(self.lane);
         let devices = take(pool, self.lane, &kinds, &full, (now(), now() + LEASE), limit).await?;
         let taken = devices.len();
         for device in devices {
             let permit = self.permits.clone().try_acquire_owned().ok();
+            let spare = (self.lane != PushLane::Failing).then(|| self.spare.clone());
             let counted = self.in_flight.count(&device);
-            let (pool, settings, is_patient) = (pool.clone(), settings.clone(), self.lane == PushLane::Failing);
+            let (pool, settings) = (pool.clone(), settings.clone());
             self.tasks.spawn(async move {
                 let mut serving = pin!(serve_and_record(&pool, &settings, device));
-                if is_patient || timeout(PERMIT_TIME, &mut serving).await.is_err() {
-                    let kept = permit.filter(|_| is_patient);
-                    serving.await;
-                    drop(kept);
+                let (mut place, mut is_over) = (permit, false);
+                if let Some(spare) = spare {
+                    is_over = timeout(PERMIT_TIME, &mut serving).await.is_ok();
+                    // A place is given back for a spare one, so that the attempts stay as many as they may be.
+                    if !is_over && let Ok(other) = spare.try_acquire_owned() {
+                        place = Some(other);
+                    }
                 }
-                drop(counted);
+                if !is_over {
+                    serving.await;
+                }
+                drop((place, counted));
             });
         }
         Ok(taken)
@@ -161,7 +192,7 @@ async fn serve_and_record(pool: &PgPool, settings: &Settings, device: DueDevice)
 async fn flag_all(pool: &PgPool, settings: &Settings, stopping: &CancellationToken) {
     let outage = Outage::new("games of new devices are not flagged yet", "games of new devices are flagged");
     while !stopping.is_cancelled() {
-        settings.pusher.sender.close_expired();
+        settings.pusher.close_expired();
         let flagging = guarded(devices::flag_again(pool, now(), FLAGGED_MAX), &outage);
         stopping.run_until_cancelled(flagging).await;
         stopping.run_until_cancelled(sleep(PAUSE)).await;

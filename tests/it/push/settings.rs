@@ -185,6 +185,21 @@ async fn a_digest_collects_for_its_time_and_deadlines_do_not_wait_for_it() {
 }
 
 #[actix_web::test]
+async fn a_turn_and_its_reminder_are_one_notification_of_their_game() {
+    for digest_minutes in [None, Some(60)] {
+        let push = PushApp::start().await;
+        let ana = push.app.guest("Ana").await;
+        let browser = push.browser(&ana, "ana").await;
+        write(&push, &ana, &json!({"digest_minutes": digest_minutes})).await;
+        let id = push.urgent_turn(&ana).await;
+        let shown = opened(&browser, &push.all().await);
+        assert_eq!(shown.len(), 1, "{digest_minutes:?} {shown:?}");
+        assert_eq!(shown[0]["data"], json!({"type": "game.deadline_soon", "game_id": id}));
+        assert_eq!(count_rows(&push.app, "push_notice").await, 0);
+    }
+}
+
+#[actix_web::test]
 async fn each_device_speaks_its_language() {
     let push = PushApp::start().await;
     let ana = push.app.guest("Ana").await;

@@ -15,6 +15,7 @@ use mancala_server::{
 };
 use reqwest::Method;
 use serde_json::json;
+use sqlx::AssertSqlSafe;
 use time::Duration;
 use tokio::time::sleep;
 
@@ -360,7 +361,7 @@ async fn an_address_that_hangs_keeps_no_other_device_waiting() {
     let hanging = PushService::start().await;
     hanging.will(&[HANGS; 10]);
     push.register(&bo, &Browser::at(&hanging, "bo").registration()).await;
-    let pusher = Pusher { push: push.push.clone(), sender: Sender::new(Reach::Anywhere, system_names()) };
+    let pusher = Pusher::new(push.push.clone(), Sender::new(Reach::Anywhere, system_names()));
     let settings = jobs::Settings { pusher, metrics: push.app.metrics.clone(), attempts_max: 128 };
     let pool = push.app.db.clone();
     for (south, north) in [(&ana, &bo), (&bo, &ana)] {
@@ -377,5 +378,48 @@ async fn an_address_that_hangs_keeps_no_other_device_waiting() {
     }
     // The attempt that hangs lasts ten seconds, and does not keep the other one from being recorded.
     assert_eq!(count_rows(&push.app, "push_device where lease is not null and failures = 0").await, 1);
+    job.end().await;
+}
+
+#[actix_web::test]
+async fn a_host_that_hangs_leaves_half_of_a_lane_to_others() {
+    let push = PushApp::start().await;
+    let hanging = PushService::start().await;
+    hanging.will(&[HANGS; 100]);
+    let other = push.app.guest("Other").await;
+    let mut players = vec![];
+    for n in 0..5 {
+        let player = push.app.guest(&format!("Player {n}")).await;
+        for device in 0..10 {
+            push.register(&player, &Browser::at(&hanging, &format!("{n}-{device}")).registration()).await;
+        }
+        players.push(player);
+    }
+    let ana = push.app.guest("Ana").await;
+    push.browser(&ana, "ana").await;
+    players.push(ana);
+    for player in &players {
+        let id = push.app.started_between(&other, player, &json!({})).await;
+        push.app.played(&id, &other, 1, "A").await;
+    }
+    push.convert().await;
+    push.let_pass(6).await;
+    // All have answered soon before, and Ana's is the last one that is due.
+    let healthy = format!(
+        "update push_device set lane = 0, due_at = now() - interval '2 s';
+         update push_device set due_at = now() - interval '1 s' where player_id = '{}'",
+        players[5].id
+    );
+    sqlx::raw_sql(AssertSqlSafe(healthy)).execute(&push.app.db).await.expect("they are healthy");
+    let pusher = Pusher::new(push.push.clone(), Sender::new(Reach::Anywhere, system_names()));
+    let settings = jobs::Settings { pusher, metrics: push.app.metrics.clone(), attempts_max: 128 };
+    let pool = push.app.db.clone();
+    let job = Job::start(|stopping| jobs::run(pool, settings, stopping));
+    let begun = Instant::now();
+    while count_rows(&push.app, "push_device where last_success_at is not null").await == 0 {
+        assert!(begun.elapsed() < PATIENCE, "nothing is recorded");
+        sleep(StdDuration::from_millis(20)).await;
+    }
+    assert_eq!(count_rows(&push.app, "push_device where failures > 0").await, 0, "none that hangs has ended");
     job.end().await;
 }

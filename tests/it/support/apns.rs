@@ -4,7 +4,10 @@ use std::{
     collections::VecDeque,
     future::ready,
     net::Ipv4Addr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use h2::server;
@@ -52,6 +55,7 @@ pub struct ApnsApp {
     public_key: String,
     received: Arc<Mutex<Vec<Notified>>>,
     replies: Arc<Mutex<VecDeque<Reply>>>,
+    connections: Arc<AtomicUsize>,
 }
 
 /// The operator's file.
@@ -82,16 +86,18 @@ impl ApnsApp {
         let push = Push { apns: Some(apns), ..Push::default() };
         let push = PushApp::start_at(PushService::start().await, push).await;
         let push = push.sending_by(Sender::trusting(roots, Reach::Anywhere, names));
-        let (received, replies) = Default::default();
-        let app = Self { push, port, public_key, received, replies };
+        let (received, replies, connections) = Default::default();
+        let app = Self { push, port, public_key, received, replies, connections };
         app.serve(listener, TlsAcceptor::from(Arc::new(config)));
         app
     }
 
     fn serve(&self, listener: TcpListener, tls: TlsAcceptor) {
         let (received, replies) = (self.received.clone(), self.replies.clone());
+        let connections = self.connections.clone();
         actix_web::rt::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
+                connections.fetch_add(1, Ordering::SeqCst);
                 let (tls, received, replies) = (tls.clone(), received.clone(), replies.clone());
                 actix_web::rt::spawn(async move {
                     let mut connection = server::handshake(tls.accept(stream).await.ok()?).await.ok()?;
@@ -124,6 +130,11 @@ impl ApnsApp {
                 });
             }
         });
+    }
+
+    /// How many connections were opened to it.
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     /// Sets the answers to the next requests.

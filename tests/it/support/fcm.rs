@@ -49,9 +49,18 @@ pub fn google() -> Fcm {
 
 impl FcmApp {
     pub async fn start() -> Self {
+        Self::start_beside(Push::default()).await
+    }
+
+    /// The same, and other services beside Google's.
+    pub async fn start_beside(others: Push) -> Self {
         let tokens: Arc<Mutex<VecDeque<String>>> = Arc::default();
         let (replies, given) = (tokens.clone(), Mutex::new(0));
         let always = move |pushed: &Pushed| {
+            if pushed.headers.contains_key("ttl") {
+                // Of a browser.
+                return Some("201 Created".to_owned());
+            }
             if pushed.path != "/token" {
                 let known =
                     pushed.headers.get("authorization").is_some_and(|text| text.as_bytes().starts_with(b"Bearer t"));
@@ -66,7 +75,7 @@ impl FcmApp {
         let base = format!("http://{}", service.address);
         let account = ServiceAccount::parse(&account_file(&format!("{base}/token")).to_string()).expect("an account");
         let fcm = Fcm::new(account, &base).expect("a service");
-        let push = PushApp::start_at(service, Push { fcm: Some(fcm), ..Push::default() }).await;
+        let push = PushApp::start_at(service, Push { fcm: Some(fcm), ..others }).await;
         Self { push, tokens }
     }
 
@@ -82,6 +91,11 @@ impl FcmApp {
         let id = self.push.app.started_between(&bo, &ana, &json!({})).await;
         self.push.app.played(&id, &bo, 1, "A").await;
         (ana, id)
+    }
+
+    /// Ana is to move in one more game.
+    pub async fn another_turn(&self, ana: &Guest) {
+        self.push.another_turn(ana).await;
     }
 }
 

@@ -6,7 +6,7 @@ use mancala_server::{
     push::{Push, Pusher, VapidKey, WebPush, new_vapid_key},
     webhook::{Names, Reach, Sender, system_names},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
 use crate::support::{
@@ -23,6 +23,7 @@ pub struct PushApp {
     pub service: PushService,
     pub push: Push,
     sender: Sender,
+    pusher: Pusher,
 }
 
 /// What is offered to browsers, by a new key.
@@ -44,19 +45,20 @@ impl PushApp {
     pub async fn start_at(service: PushService, push: Push) -> Self {
         let app = TestApp::start_with(Setup { push: push.clone(), ..Setup::default() }).await;
         let sender = Sender::new(Reach::Anywhere, system_names());
-        Self { app, service, push, sender }
+        let pusher = Pusher::new(push.clone(), sender.clone());
+        Self { app, service, push, sender, pusher }
     }
 
     /// The same, and another rule for addresses.
     #[must_use]
     pub fn reaching(self, reach: Reach, names: Names) -> Self {
-        Self { sender: Sender::new(reach, names), ..self }
+        self.sending_by(Sender::new(reach, names))
     }
 
     /// The same, and other connections.
     #[must_use]
     pub fn sending_by(self, sender: Sender) -> Self {
-        Self { sender, ..self }
+        Self { pusher: Pusher::new(self.push.clone(), sender.clone()), sender, ..self }
     }
 
     pub fn public_key(&self) -> String {
@@ -77,6 +79,25 @@ impl PushApp {
         answer.string("/id")
     }
 
+    /// A player is to move in one more game.
+    pub async fn another_turn(&self, player: &Guest) {
+        let other = self.app.guest("Cy").await;
+        let id = self.app.started_between(&other, player, &json!({})).await;
+        self.app.played(&id, &other, 1, "A").await;
+    }
+
+    /// The same with a clock of twelve hours; returns the game. Its turn and the reminder of its deadline are due now.
+    pub async fn urgent_turn(&self, player: &Guest) -> String {
+        let other = self.app.guest("Di").await;
+        let clocked = json!({"clock": {"type": "per_move", "move_s": 43_200}});
+        let id = self.app.started_between(&other, player, &clocked).await;
+        self.app.played(&id, &other, 1, "A").await;
+        self.convert().await;
+        let due = "update push_notice set due_at = now(); update push_device set due_at = now()";
+        sqlx::raw_sql(due).execute(&self.app.db).await.expect("it is due");
+        id
+    }
+
     /// What has happened in games becomes notices.
     pub async fn convert(&self) {
         let settings = webhooks::Settings {
@@ -92,8 +113,8 @@ impl PushApp {
     /// Converts, and sends what is due now; returns what the push service got.
     pub async fn round(&self) -> Vec<Pushed> {
         self.convert().await;
-        let pusher = Pusher { push: self.push.clone(), sender: self.sender.clone() };
-        let settings = push::Settings { pusher, metrics: self.app.metrics.clone(), attempts_max: 128 };
+        let settings =
+            push::Settings { pusher: self.pusher.clone(), metrics: self.app.metrics.clone(), attempts_max: 128 };
         push::round(&self.app.db, &settings).await.expect("a round");
         self.service.take()
     }
@@ -118,8 +139,9 @@ impl PushApp {
         panic!("there is always something to send");
     }
 
-    /// Moves the times of all devices and notices so many seconds into the past.
+    /// Moves the times of all devices and notices, and the pauses of services, so many seconds into the past.
     pub async fn let_pass(&self, seconds: u32) {
+        self.push.let_pass(time::Duration::seconds(seconds.into()));
         for (table, columns) in [
             ("push_device", &["due_at", "leased_until", "paused_until", "failing_since", "flag_at"][..]),
             ("push_notice", &["due_at"][..]),

@@ -47,11 +47,11 @@ impl PushLane {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Quick, Self::Unproven, Self::Failing];
 
-    /// How many devices hold a place at once.
+    /// How many devices hold a place at once. Of the attempts that a process may make by default, a quarter is left to slow ones.
     pub const fn permits(self) -> usize {
         match self {
-            Self::Quick => 64,
-            Self::Unproven | Self::Failing => 32,
+            Self::Quick => 48,
+            Self::Unproven | Self::Failing => 24,
         }
     }
 
@@ -63,12 +63,9 @@ impl PushLane {
         }
     }
 
-    /// How many devices at one host are served at once. A few hosts serve most browsers.
+    /// How many devices at one host are served at once. A few hosts serve most browsers, so it is half of the places.
     pub const fn of_host(self) -> usize {
-        match self {
-            Self::Quick => 48,
-            Self::Unproven | Self::Failing => 16,
-        }
+        self.permits() / 2
     }
 
     const fn number(self) -> i16 {
@@ -157,8 +154,13 @@ pub struct Sent {
 /// What the last attempt says about a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceState {
-    /// A push service took the notification, in a lane for the next one.
-    Works(PushLane),
+    /// A push service took the notification, in a lane for the next one, which is not sent before then.
+    Works {
+        /// The lane.
+        lane: PushLane,
+        /// If a moment is given.
+        not_before: Option<OffsetDateTime>,
+    },
     /// An attempt failed. The next one is made then.
     Fails(OffsetDateTime),
     /// Nothing was tried, and nothing is before then, if a moment is given.
@@ -339,18 +341,18 @@ struct SentRow {
 impl Sent {
     fn row(&self) -> SentRow {
         let (lane, paused_until) = match self.state {
-            DeviceState::Works(lane) => (Some(lane.number()), None),
+            DeviceState::Works { lane, .. } => (Some(lane.number()), None),
             DeviceState::Fails(until) => (Some(PushLane::Failing.number()), Some(until)),
             DeviceState::Untried(_) | DeviceState::Gone => (None, None),
         };
         let not_before = match self.state {
-            DeviceState::Untried(not_before) => not_before,
+            DeviceState::Untried(not_before) | DeviceState::Works { not_before, .. } => not_before,
             _ => None,
         };
         SentRow {
             id: self.device,
             lease: self.lease,
-            works: matches!(self.state, DeviceState::Works(_)),
+            works: matches!(self.state, DeviceState::Works { .. }),
             lane,
             paused_until,
             not_before,
