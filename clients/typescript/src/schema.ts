@@ -323,10 +323,11 @@ export interface paths {
         put?: never;
         /**
          * Import games
-         * @description Up to 1,000 games that were played elsewhere: consecutive text records or files of Aualé, or the JSON of `export` (one game, a list,
-         *     or one game per line), with up to 125,000 plies in all. The server replays each game by the rules. It imports the game whole, or refuses
-         *     it with a location and a reason, independently of the others. The players are names without an account (`kind` `imported`). A game that
-         *     its record leaves unfinished is `aborted`. Only accounts import public games.
+         * @description Up to 1,000 games that were played elsewhere, with up to 125,000 plies in all. They are consecutive text records or
+         *     files of Aualé, or the JSON of `export` (one game, a list, or one game per line). The server replays each game by
+         *     the rules. It imports the game whole, or refuses it with a location and a reason, independently of the others. The
+         *     players are names without an account (`kind` `imported`). A game that its record leaves unfinished is `aborted`.
+         *     Only accounts import public games.
          *
          *     A player may have a number of imported games and of their plies: `GET /v1/me/imports` shows both. An import that would exceed them stores
          *     nothing. For the rate limit, ten games, 32 KiB or 500 plies count as one call, whichever is most. A player has one import at a time.
@@ -424,10 +425,10 @@ export interface paths {
         put?: never;
         /**
          * Request a game's analysis
-         * @description The engine judges every ply: its value, the best move, the seeds that it lost. That takes some seconds, and players are served in
-         *     rounds. `Location` names the address of the progress; the game's event `analysed` reports the end. A running game is refused, so that
-         *     no player gets help during play, unless one person plays both sides, or practises against the computer. The request is idempotent: an analysis that exists or is queued
-         *     is not made again.
+         * @description The engine judges every ply: its value, the best move, the seeds that it lost. That takes some seconds, and players
+         *     are served in rounds. `Location` names the address of the progress; the game's event `analysed` reports the end. A
+         *     running game is refused, so that no player gets help during play, unless one person plays both sides, or practises
+         *     against the computer. The request is idempotent: an analysis that exists or is queued is not made again.
          */
         post: operations["analyse_game"];
         delete?: never;
@@ -465,8 +466,9 @@ export interface paths {
         };
         /**
          * Draw a game's board
-         * @description The present board, or the board after a ply: seeds and their counts, the players' sides, the side to move, and the effects of the last
-         *     move. The picture's `title` and `desc` describe all of it in words. Unknown parameters are ignored.
+         * @description The present board, or the board after a ply. It shows seeds and their counts, the players' sides, the side to move,
+         *     and the effects of the last move. The picture's `title` and `desc` describe all of it in words. Unknown parameters
+         *     are ignored.
          */
         get: operations["get_board_picture"];
         put?: never;
@@ -533,7 +535,7 @@ export interface paths {
         };
         /**
          * Export a game
-         * @description As JSON, with all plies, also those that were taken back; as a text record, with the moves that count; or as OGN, for Oware by the
+         * @description JSON has all plies, also those that were taken back. A text record has the moves that count. OGN is for Oware by the
          *     rules of Aualé. [The rules](/docs/rules) describe text records.
          */
         get: operations["export_game"];
@@ -667,8 +669,8 @@ export interface paths {
          * @description `ply` is the number of the move: the game's `ply` plus one. This makes the call idempotent: a repeated move is found in
          *     the log, answered with 200, and not played twice.
          *
-         *     With `moves` in place of `move`, several moves of one turn are played in one request, as if they were sent one after the other:
-         *     all of them, or none. That is as safe to repeat.
+         *     With `moves` in place of `move`, several moves of one turn are played in one request: all of them, or none. They are
+         *     played as if they were sent one after the other. That is as safe to repeat.
          */
         post: operations["play_move"];
         delete?: never;
@@ -858,8 +860,8 @@ export interface paths {
         };
         /**
          * Verify a game
-         * @description Reads the game and its whole log from the database, replays every move by the rules, and compares everything that is stored:
-         *     positions, result, and the game's present state.
+         * @description Reads the game and its whole log from the database, and replays every move by the rules. Compares everything that is
+         *     stored: positions, result, and the game's present state.
          */
         get: operations["verify_game"];
         put?: never;
@@ -1052,8 +1054,11 @@ export interface paths {
         };
         /**
          * Export everything stored about the caller
-         * @description Profile, e-mail addresses, app, sign-ins, identities, the hash of a guest's network, idempotency keys, open invitations, blocked and muted players, friends, the caller's reports and warnings (the newest 1,000 of each), the suspension, requests for analyses, webhooks, devices, all notes, and
-         *     all games with their histories. The password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
+         * @description The export has the profile, e-mail addresses, app, sign-ins, identities, the hash of a guest's network, idempotency
+         *     keys and open invitations. It has blocked and muted players, friends, and the caller's reports and warnings (the
+         *     newest 1,000 of each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games
+         *     with their histories. The password's hash, the secrets of webhooks, and the addresses and keys of devices are left
+         *     out.
          */
         get: operations["export_me"];
         put?: never;
@@ -1171,9 +1176,9 @@ export interface paths {
         post?: never;
         /**
          * Delete the caller's imported games
-         * @description Deletes the newest ones, a bounded number with each request. Repeat the request until `remaining` is 0. Of each game everything goes:
-         *     its events, all notes on it, its analysis, its part in the explorer, and players that are left without a game. Ten calls of the rate limit
-         *     delete up to 50 games.
+         * @description Deletes the newest ones, a bounded number with each request. Repeat the request until `remaining` is 0. Everything
+         *     of each game goes: its events, all notes on it, its analysis, and its part in the explorer. So do players that are
+         *     left without a game. Ten calls of the rate limit delete up to 50 games.
          */
         delete: operations["delete_imports"];
         options?: never;
@@ -1213,10 +1218,10 @@ export interface paths {
         put?: never;
         /**
          * Take a guest's games along
-         * @description For an account whose player has played as a guest before. In one step the account takes the guest's seats in all games, and gets
-         *     its notes, webhooks and imported games. Games between the two become games against oneself, open invitations to the guest are
-         *     declined, those of the account by the guest are aborted, and the guest's tokens and recovery code are void. Merging the same guest
-         *     again is 200.
+         * @description For an account whose player has played as a guest before. In one step the account takes the guest's seats in all
+         *     games, and gets its notes, webhooks and imported games. Games between the two become games against oneself. Open
+         *     invitations to the guest are declined, and those of the account by the guest are aborted. The guest's tokens and
+         *     recovery code are void. Merging the same guest again is 200.
          */
         post: operations["merge_guest"];
         delete?: never;
@@ -1350,9 +1355,9 @@ export interface paths {
         post?: never;
         /**
          * Sign out everywhere
-         * @description Ends all sign-ins of an account, that of this call included: all access and refresh tokens that were given out are void, in every
-         *     server within a second, and so is the recovery code; all streams end. Sign in again with the password, or by an issuer. A guest without an identity is 403, because
-         *     nothing but its tokens identifies it.
+         * @description Ends all sign-ins of an account, that of this call included. All access and refresh tokens are void in every server
+         *     within a second, and so is the recovery code. All streams end. Sign in again with the password, or by an issuer. A
+         *     guest without an identity is 403, because nothing but its tokens identifies it.
          */
         delete: operations["delete_sign_ins"];
         options?: never;
@@ -1391,9 +1396,10 @@ export interface paths {
         put?: never;
         /**
          * Get a ticket for a stream or for pictures
-         * @description For clients that cannot send headers, like a browser's `EventSource` and `<img>`. `GET /v1/games/{id}/events?ticket=…` and
-         *     `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is valid for that stream and for the pictures of that game, or
-         *     of all the caller's games, for an hour, any number of times.
+         * @description For clients that cannot send headers, like a browser's `EventSource` and `<img>`.
+         *     `GET /v1/games/{id}/events?ticket=…` and `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is
+         *     valid for an hour, any number of times. It opens that stream, and the pictures of that game or of all the caller's
+         *     games.
          */
         post: operations["create_stream_ticket"];
         delete?: never;
@@ -1646,9 +1652,9 @@ export interface paths {
         put?: never;
         /**
          * Report a player
-         * @description Tells the operators of the server. Kept are the names of both at this time, and of the game its id and its version, so that a new name and further
-         *     moves hide nothing. The reported player is not told. While the caller's report about the same player and game is open, a repetition is answered with
-         *     it, as it was stored first.
+         * @description Tells the operators of the server. The report keeps the names of both at this time, and of the game its id and its
+         *     version. So a new name and further moves hide nothing. The reported player is not told. While the caller's report
+         *     about the same player and game is open, a repetition is answered with it, as it was stored first.
          */
         post: operations["create_report"];
         delete?: never;
@@ -2792,7 +2798,7 @@ export interface components {
          *     | `split` | `odd`, `seeds` | At the end, the seeds left in all pits are put together and shared evenly between the stores. |
          *     | `choose` | `pit` | In a lockstep opening, the pit that South will sow. Nothing is sown yet. |
          *     | `hand` | `side` | In a lockstep opening, both hands are in play: the effects that follow are of this side's. |
-         *     | `tuzdyk` | `pit`, `side` | After a capture of three seeds, the emptied pit belongs to `side` for the rest of the game: each seed that would fall there falls in the store of that side. |
+         *     | `tuzdyk` | `pit`, `side` | After a capture of three seeds, the emptied pit belongs to `side` for the rest of the game. Each seed that would fall there falls in the store of that side. |
          *     | `level` | `north`, `odd`, `south` | At the end, the seeds left in all pits go to the stores, so that both hold the same. |
          *     | `round_over` | maybe `points`, `round`, `score` | One of several rounds is over. |
          *     | `refill` | `pits`, `seeds`, `side` | For a new round, seeds go from a side's store to its pits, the same number to each. The other pits of that row are burnt until the next refill; they stay empty where the board has no `burnt`. |
@@ -3121,7 +3127,8 @@ export interface components {
             /** @description The players that the player mutes, the last one first. */
             mutes: components["schemas"]["Mute"][];
             /**
-             * @description A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an account, for a player of an app, and after 90 days.
+             * @description A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an
+             *     account, for a player of an app, and after 90 days.
              * @example 8c1f4b0de2a95376
              */
             network: string | null;
@@ -3737,8 +3744,9 @@ export interface components {
         /** @description What the caller is in a game, and may do now. */
         Me: {
             /**
-             * @description `move`, `hint` (in practice), `resign`, `abort`, `join` (without a join code), `decline` (an invitation), `renew_join_code`; of each type of offer
-             *     `offer_…`, `accept_…`, `decline_…` and `withdraw_…`, as `offer_draw`. Clients ignore values that they do not know.
+             * @description `move`, `hint` (in practice), `resign`, `abort`, `join` (without a join code), `decline` (an invitation) or
+             *     `renew_join_code`. Each type of offer has `offer_…`, `accept_…`, `decline_…` and `withdraw_…`, such as
+             *     `offer_draw`. Clients ignore values that they do not know.
              * @example [
              *       "move",
              *       "resign",
@@ -4329,8 +4337,8 @@ export interface components {
         /** @description A player as other players see them. */
         Player: {
             /**
-             * @description In a seat of a game against oneself: the name of the person who sits there beside the player, to be shown in place of `name`.
-             *     Absent elsewhere.
+             * @description In a seat of a game against oneself: the name of the person who sits there beside the player. It is to be shown
+             *     in place of `name`. Absent elsewhere.
              * @example Bo
              */
             display_name?: string;
@@ -4705,8 +4713,9 @@ export interface components {
             reason: string;
         };
         /**
-         * @description Why a player is reported: `cheating`, such as moves of a program; `harassment`, such as insults and threats; `name`, one that offends or pretends to be
-         *     another's; `stalling`, games that are held up on purpose; `spam`, such as invitations without end; `other`, what the note says.
+         * @description Why a player is reported: `cheating`, such as moves of a program; `harassment`, such as insults and threats; `name`,
+         *     one that offends or pretends to be another's; `stalling`, games that are held up on purpose; `spam`, such as
+         *     invitations without end; `other`, what the note says.
          * @enum {string}
          */
         ReportReason: "cheating" | "harassment" | "name" | "stalling" | "spam" | "other";
@@ -4745,9 +4754,10 @@ export interface components {
         /** @description How a game ended. */
         Result: {
             /**
-             * @description `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`,
-             *     `endless_move`, `agreement`, `resignation`, `timeout` or `ply_limit`: a draw after 2,000 plies, or as many as an option says.
-             *     `unknown` for an imported game whose record does not say it. Clients ignore values that they do not know.
+             * @description `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `grand_slam_forfeit`, `front_empty`,
+             *     `two_heads`, `akakyala`, `endless_move`, `agreement`, `resignation`, `timeout` or `ply_limit`. The last is a
+             *     draw after 2,000 plies, or as many as an option says. `unknown` for an imported game whose record does not say
+             *     it. Clients ignore values that they do not know.
              * @example side_empty
              */
             reason: string | null;
@@ -4917,7 +4927,8 @@ export interface components {
             offered_in: string[];
             /**
              * Format: int64
-             * @description Offers of players that it does not mute, which wait for the caller's answer: in active games, and of a rematch in the last 50 finished ones of each seat.
+             * @description Offers that wait for the caller's answer, but for those of players that it mutes. They are in active games, or
+             *     of a rematch in the last 50 finished ones of each seat.
              */
             offers: number;
             /**
@@ -5068,8 +5079,8 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description By preset, the JSON Schema (draft 2020-12) of `options` in a new game that names it: with the preset's values as
-             *     defaults, and within its bounds.
+             * @description By preset, the JSON Schema (draft 2020-12) of `options` in a new game that names it. It has the preset's values
+             *     as defaults, and is within its bounds.
              */
             preset_schemas: {
                 [key: string]: {
@@ -5273,8 +5284,8 @@ export interface components {
             id: string;
             last_attempt_at: components["schemas"]["Timestamp"] | null;
             /**
-             * @description Why the last attempt failed: `status`, `challenge` (it was not repeated), `gone`, `timeout`, `no_connection`, `tls`, `no_answer`, `name_not_found`, `address_not_allowed`.
-             *     Clients ignore values that they do not know.
+             * @description Why the last attempt failed: `status`, `challenge` (it was not repeated), `gone`, `timeout`, `no_connection`,
+             *     `tls`, `no_answer`, `name_not_found`, `address_not_allowed`. Clients ignore values that they do not know.
              * @example status
              */
             last_error: string | null;
