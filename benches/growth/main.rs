@@ -1,17 +1,16 @@
-//! How costs change as data grows: what the service's calls and lists cost PostgreSQL among 10,000, 100,000 and 1,000,000 games,
-//! what its start, its backup and its check cost, and the size on disk.
+//! How costs change as data grows, among 10,000, 100,000 and 1,000,000 games. The benchmark measures the costs of the service's calls and
+//! lists to PostgreSQL. It also measures the costs of the service's start, backup and check, and the size on disk.
 //!
 //! `cargo bench --bench growth` makes a PostgreSQL for each number of games, and makes each call in all of them in turns.
 //! Other load on the machine then affects all alike. Every call is the service's own, over its own connections, and every
 //! commit is durable. Processor time is steadier than wall time: it is that of the service's sessions alone.
 //!
-//! Settings, by environment: `GAMES` (10000,100000,1000000), of which a million take 9 GB of disk and ten minutes to be made;
-//! `ARCHIVED=1` for logs that are archived once their games are over: ten million then take 14 GB; `COMMANDS=no` to leave out
-//! the start, the backup and the check; `PLAYERS=grow` for a busy player and a recluse who have a share of all games; otherwise they
-//! have the same number of games in each database;
-//! `PARTITIONS` (whole), such as `whole,hash:16,range:16`, to measure a log in that many partitions. `PLANS=1` prints plans
-//! as well, for which PostgreSQL's module `auto_explain` has to be installed. `KEEP=1` keeps the databases for the next run,
-//! which then starts at once; their games have more moves by then.
+//! Settings, by environment: `GAMES` (10000,100000,1000000), of which a million take 9 GB of disk and ten minutes to be made; `ARCHIVED=1`
+//! for logs that are archived once their games are over: ten million then take 14 GB; `COMMANDS=no` to leave out the start, the backup and
+//! the check; `PARTITIONS` (whole), such as `whole,hash:16,range:16`, to measure a log in that many partitions; `PLAYERS=grow` for a busy
+//! player and a recluse who have a share of all games. Otherwise the two have the same number of games in each database. `PLANS=1` prints
+//! plans as well, for which PostgreSQL's module `auto_explain` has to be installed. `KEEP=1` keeps the databases for the next run, which
+//! then starts at once; their games have more moves by then.
 
 mod archives;
 mod calls;
@@ -155,8 +154,8 @@ fn is_archived() -> bool {
     env::var_os("ARCHIVED").is_some()
 }
 
-/// With as many games of the busy player and of the recluse in every database of `SHARES_GROW_TO` games or more, unless `PLAYERS` says
-/// that they grow.
+/// The shares of the busy player and of the recluse. Every database of `SHARES_GROW_TO` games or more has as many games of each, unless
+/// `PLAYERS` says that they grow.
 fn shares(games: u32) -> Shares {
     let Shares { busy_every, recluse_every } = Shares::GROWING;
     let grow = env::var("PLAYERS").is_ok_and(|value| value == "grow");

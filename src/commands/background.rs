@@ -237,7 +237,7 @@ async fn notify(
     let sending = webhooks::run(pool.clone(), appended, webhooks, stopping.clone());
     match push {
         Some(settings) => {
-            join(sending, push::run(pool, settings, stopping)).await;
+            join(sending, Box::pin(push::run(pool, settings, stopping))).await;
         }
         None => sending.await,
     }

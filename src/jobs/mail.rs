@@ -1,7 +1,7 @@
 //! Sends the mails of the outbox. Runs only where the operator has named an SMTP server.
 //!
-//! A link's token is made here, right before the mail is sent, so that only its hash is ever stored. An attempt whose outcome is lost is repeated with another token, and
-//! both are good.
+//! A link's token is made here, right before the mail is sent, so that only its hash is ever stored. An attempt whose outcome is lost is
+//! repeated with another token, and both are good.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -66,7 +66,8 @@ const BACKOFF_MAX: Duration = Duration::minutes(30);
 /// How long a notice is tried.
 const NOTICE_LIFETIME: Duration = Duration::DAY;
 
-/// How many refusals in a row, with no mail sent between them, are taken for the mails' fault. Further ones may be the fault of the sender's name or address.
+/// How many refusals in a row, with no mail sent between them, are taken for the mails' fault. Further ones may be the fault of the
+/// sender's name or address.
 const REFUSALS_MAX: u32 = 3;
 
 /// Random bytes of a token.
@@ -144,8 +145,8 @@ async fn guarded<T>(round: impl Future<Output = Result<T, DbError>>, outage: &Ou
     None
 }
 
-/// One round: resolves requests for new passwords, and sends a batch of mails that are due. While the SMTP server is away it sends only one. Returns whether there may
-/// be more.
+/// One round: resolves requests for new passwords, and sends a batch of mails that are due. While the SMTP server is away it sends only
+/// one. Returns whether there may be more.
 pub async fn send_due(pool: &PgPool, settings: &Settings, stopping: &CancellationToken) -> Result<bool, DbError> {
     resets::resolve(pool, now(), REQUESTS_MAX).await?;
     let limit = if settings.is_away.load(Ordering::Relaxed) { 1 } else { BATCH };
@@ -169,8 +170,8 @@ pub async fn send_due(pool: &PgPool, settings: &Settings, stopping: &Cancellatio
     Ok(is_full && !settings.is_away.load(Ordering::Relaxed))
 }
 
-/// Makes one attempt, and gives the mail back if it panics, or takes too long for a server that stops. It counts for its recipient then: the SMTP server may have taken
-/// it.
+/// Makes one attempt, and gives the mail back if it panics, or takes too long for a server that stops. It counts for its recipient then:
+/// the SMTP server may have taken it.
 async fn attempt(pool: &PgPool, settings: &Settings, mail: &Mail, stopping: &CancellationToken) -> Result<(), DbError> {
     let late = async {
         stopping.cancelled().await;
@@ -334,8 +335,9 @@ const fn lifetime(kind: MailKind) -> Duration {
     }
 }
 
-/// The limit of an address for a kind of mail. One kind does not use up another's: links that confirm an address are sent to any that a client names, and must
-/// keep away neither a link for a new password nor a notice. Of the former there is always one that works, because it is sent if none was within an hour.
+/// The limit of an address for a kind of mail. One kind does not use up another's. Links that confirm an address are sent to any address
+/// that a client names. They must keep away neither a link for a new password nor a notice. One link for a new password always works,
+/// because it is sent if none was within an hour.
 const fn class(kind: MailKind) -> (&'static str, AddressLimit) {
     match kind {
         MailKind::VerifyEmail => ("verify", AddressLimit { hourly: 3, daily: 10, has_hourly_one: false }),

@@ -1,5 +1,5 @@
-//! The key sets of issuers, by the addresses at which they are published: fetched when they are needed, kept for a while, and fetched again when a
-//! token names a key that is not there. Made-up keys cause no more than one fetch in a while.
+//! The key sets of issuers, by the addresses at which they are published. A key set is fetched when it is needed, and kept for a while. It
+//! is fetched again when a token names a key that is not there. Made-up keys cause no more than one fetch in a while.
 
 use std::{
     convert::Infallible,

@@ -1,5 +1,5 @@
-//! What an issuer says of itself (OpenID Connect Discovery 1.0), kept for an hour. One request fetches the document while others wait for it,
-//! and a failure is remembered for some seconds, so that an issuer that is down costs each request nothing.
+//! What an issuer says of itself (OpenID Connect Discovery 1.0), kept for an hour. One request fetches the document while others wait for
+//! it. A failure is remembered for some seconds, so that an issuer that is down costs each request nothing.
 
 use std::{
     sync::Arc,

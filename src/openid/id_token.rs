@@ -1,5 +1,5 @@
-//! ID tokens: a token is believed if its issuer signed it for this client, for this sign-in, and a moment ago (OpenID Connect Core 1.0,
-//! section 3.1.3.7).
+//! ID tokens (OpenID Connect Core 1.0, section 3.1.3.7). A token is believed if its issuer signed it for this client, for this sign-in, and
+//! a moment ago.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::Deserialize;

@@ -101,8 +101,8 @@ impl ResponseMode {
     }
 }
 
-/// The issuers of a file. `read_key` reads the key file that a setting names, or says what is wrong with it; `may_reach` says whether a URL may
-/// be an issuer's, in a private network or not.
+/// The issuers of a file. `read_key` reads the key file that a setting names, or says what is wrong with it; `may_reach` says whether a URL
+/// may be an issuer's, in a private network or not.
 pub fn parse(
     text: &str,
     read_key: impl Fn(&str) -> Result<String, String>,
@@ -182,8 +182,8 @@ fn check(
     })
 }
 
-/// Whether this is an address of a page or an app to which a code may go: by TLS, on the person's own machine, or to an app by a scheme of its own,
-/// which has a dot (RFC 8252, section 7).
+/// Whether this is an address of a page or an app to which a code may go. The code goes by TLS, or stays on the person's own machine. To an
+/// app it also goes by a scheme of the app's own, which has a dot (RFC 8252, section 7).
 fn is_redirect_uri(uri: &str) -> bool {
     let is_short = uri.len() <= TEXT_BYTES_MAX && !uri.chars().any(|c| c.is_whitespace() || c.is_control());
     let Some(url) = Url::parse(uri).ok().filter(|_| is_short) else { return false };

@@ -172,5 +172,5 @@ impl AccessTokens {
 fn reason(body: &[u8]) -> String {
     let body = serde_json::from_slice::<Value>(body).unwrap_or_default();
     let texts = ["error", "error_description"].map(|field| cleaned(body[field].as_str().unwrap_or_default()));
-    texts.iter().filter(|text| !text.is_empty()).map(|text| format!(" {text}")).collect()
+    texts.iter().filter(|text| !text.is_empty()).fold(String::new(), |all, text| all + " " + text)
 }

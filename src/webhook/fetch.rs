@@ -1,5 +1,5 @@
-//! A request whose answer is read: the documents and tokens of issuers of sign-ins. It goes over a connection of its own to an address that
-//! was looked up and checked for it, under the rules of webhooks, and its answer is bounded in size and time.
+//! A request whose answer is read: the documents and tokens of issuers of sign-ins. The request goes over a connection of its own. Its
+//! address was looked up and checked for it, under the rules of webhooks. Its answer is bounded in size and time.
 
 use std::time::Duration;
 

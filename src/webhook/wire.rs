@@ -1,5 +1,5 @@
-//! A TCP connection to an endpoint: what is read for one request is bounded, bytes before a request are found, and what was read of
-//! an answer is known, without that of TLS. It knows neither TLS nor HTTP.
+//! A TCP connection to an endpoint. The bytes that are read for one request are bounded, and bytes before a request are found. The bytes
+//! that were read of an answer are known, without those of TLS. The connection knows neither TLS nor HTTP.
 
 use std::{
     io,

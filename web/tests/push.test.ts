@@ -131,6 +131,30 @@ test("notifications end with the switch, and with the player", async () => {
   service.close();
 });
 
+test("a new password leaves the notifications on, and a subscription that cannot be ended keeps none from signing out", async () => {
+  const service = await PushService.open();
+  const ana = await arriveWith(service, "en-GB");
+  await toggle(ana, "Notifications on this device", 201);
+  await ana.open("/account");
+  const register = ana.page.locator("section", { hasText: "You keep all your games" });
+  await register.getByLabel("Name").fill(`Ana${Date.now() % 1e9}`);
+  await register.getByLabel("Password").fill("correct horse 7 battery");
+  const registered = ana.page.waitForResponse((response) => response.request().method() === "POST" && response.url().endsWith("/v1/me/devices"));
+  await register.getByRole("button", { name: "Make an account" }).click();
+  await ana.hears("You have an account now.");
+  assert.ok((await registered).ok());
+  await becomes(async () => devicesOf(await tokenOf(ana)), [{ kind: "web", language: "en" }]);
+
+  await ana.page.evaluate(() => {
+    PushSubscription.prototype.unsubscribe = () => Promise.reject(new DOMException("no network", "AbortError"));
+  });
+  await ana.button("Sign out").click();
+  await ana.page.locator("dialog[open]").getByRole("button", { name: "Sign out" }).click();
+  await becomes(() => tokenOf(ana), "");
+  await ana.leave();
+  service.close();
+});
+
 test("notifications are offered only where they are possible", async () => {
   const ana = await Person.arrive();
   await ana.open("/settings");

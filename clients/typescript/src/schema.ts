@@ -205,9 +205,10 @@ export interface paths {
         put?: never;
         /**
          * Exchange a token of an app's own sign-in
-         * @description For clients of an app, without its key: the JWT of an issuer that the operator of this server trusts for the app becomes an access token of the
-         *     app's player whose `external_id` is the claim `sub` (RFC 8693). The first exchange creates the player. A form
-         *     (`application/x-www-form-urlencoded`), as clients of OAuth send it, is accepted as well. Failures have the form of all others, and no member `error`.
+         * @description For clients of an app, without its key (RFC 8693). The operator of this server names the issuers that it trusts for the app. The JWT of
+         *     such an issuer becomes an access token of the app's player whose `external_id` is the claim `sub`. The first exchange creates the
+         *     player. A form (`application/x-www-form-urlencoded`), as clients of OAuth send it, is accepted as well. Failures have the form of all
+         *     others, and no member `error`.
          */
         post: operations["exchange_token"];
         delete?: never;
@@ -227,7 +228,8 @@ export interface paths {
         put?: never;
         /**
          * Confirm an e-mail address
-         * @description By the token of the link that was sent to it. It is good once, for 24 hours. It is void if the account has asked for another address since, or another account has confirmed this one.
+         * @description By the token of the link that was sent to it. It is good once, for 24 hours. It is void if the account has asked for another address
+         *     since, or another account has confirmed this one.
          */
         post: operations["verify_email"];
         delete?: never;
@@ -467,8 +469,8 @@ export interface paths {
         /**
          * Draw a game's board
          * @description The present board, or the board after a ply. It shows seeds and their counts, the players' sides, the side to move,
-         *     and the effects of the last move. The picture's `title` and `desc` describe all of it in words. Unknown parameters
-         *     are ignored.
+         *     and the effects of the last move. The picture's `title` and `desc` describe all of it in words.
+         *     Unknown parameters are ignored.
          */
         get: operations["get_board_picture"];
         put?: never;
@@ -931,9 +933,9 @@ export interface paths {
         get?: never;
         /**
          * Block a player
-         * @description Between the caller and a blocked player no game begins, and no offer is made, whichever of them asks: they join none of each other's open
-         *     games, seeks do not pair them, and neither finds the other's open games in lists. Open invitations between them are ended. Active games are
-         *     played on. The other player is not told. Blocking again is 204.
+         * @description Between the caller and a blocked player no game begins, and no offer is made, whichever of them asks. They join none of each other's
+         *     open games, and seeks do not pair them. Neither finds the other's open games in lists. Open invitations between them are ended. Active
+         *     games are played on. The other player is not told. Blocking again is 204.
          */
         put: operations["create_block"];
         post?: never;
@@ -962,9 +964,10 @@ export interface paths {
         put?: never;
         /**
          * Register a device
-         * @description The device shows when it is the caller's turn, when the turn's time runs out, when the caller is invited, and when a game has ended. Send it at each
-         *     start of the client, and after signing in, a first password and a merge: a device that is registered already keeps its `id`, and its language is the new one (200). One that another
-         *     player had registered becomes the caller's. When the sign-in of the token ends, the device is removed. A player has at most 10 devices. For the rate limit, it counts as ten calls.
+         * @description The device shows when it is the caller's turn, and when the turn's time runs out. It also shows when the caller is invited, and when a
+         *     game has ended. Send it at each start of the client, and after signing in, a first password and a merge. A device that is registered
+         *     already keeps its `id`, and its language is the new one (200). One that another player had registered becomes the caller's. When the
+         *     sign-in of the token ends, the device is removed. A player has at most 10 devices. For the rate limit, it counts as ten calls.
          */
         post: operations["create_device"];
         delete?: never;
@@ -1007,9 +1010,9 @@ export interface paths {
         get: operations["get_my_email"];
         /**
          * Set or remove the caller's e-mail address
-         * @description Of an account, with its password. A link is sent to the address, and confirms it within 24 hours; until then the address before stays, and is told when it is replaced. The verified address again gives up the one that waits.
-         *     Null removes both. Links that were sent are void, and the verified address is told.
-         *     The answer is the same if another account has the address: then the mail says so.
+         * @description Of an account, with its password. A link is sent to the address, and confirms it within 24 hours. Until then the address before stays.
+         *     It is told when it is replaced. The verified address again gives up the one that waits. Null removes both. Links that were sent are
+         *     void, and the verified address is told. The answer is the same if another account has the address: then the mail says so.
          */
         put: operations["write_my_email"];
         post?: never;
@@ -1260,9 +1263,9 @@ export interface paths {
         get?: never;
         /**
          * Mute a player
-         * @description The two play as before, but what the muted player asks of the caller is silent: webhooks and devices are not told of its invitations and offers,
-         *     `GET /v1/me/summary` does not count them, and its request to become friends is as good as declined. Lists and games show them. The muted player is
-         *     not told, and sees no difference. Muting again is 204.
+         * @description The two play as before, but requests of the muted player to the caller are silent. Webhooks and devices are not told of its invitations
+         *     and offers, and `GET /v1/me/summary` does not count them. Its request to become friends is as good as declined. Lists and games show its
+         *     invitations and offers. The muted player is not told, and sees no difference. Muting again is 204.
          */
         put: operations["create_mute"];
         post?: never;
@@ -1377,7 +1380,8 @@ export interface paths {
         post?: never;
         /**
          * End a sign-in
-         * @description Revokes its refresh tokens, and removes the devices that it has registered. Access tokens that were given out expire by themselves, within 15 minutes. Ending it again is 204.
+         * @description Revokes its refresh tokens, and removes the devices that it has registered. Access tokens that were given out expire by themselves,
+         *     within 15 minutes. Ending it again is 204.
          */
         delete: operations["delete_sign_in"];
         options?: never;
@@ -1479,8 +1483,8 @@ export interface paths {
         put?: never;
         /**
          * Act on a player
-         * @description `warn` tells the player the reason. `rename` gives another name. `suspend` counts until a moment, and `ban` without an end; either takes the place of the
-         *     other. `lift` ends both. Every server knows of it within a second. The player reads the reason.
+         * @description `warn` tells the player the reason. `rename` gives another name. `suspend` counts until a moment, and `ban` without an end; either takes
+         *     the place of the other. `lift` ends both. Every server knows of it within a second. The player reads the reason.
          */
         post: operations["act_on_player"];
         delete?: never;
@@ -1564,8 +1568,8 @@ export interface paths {
         put?: never;
         /**
          * Ask for a link that sets a new password
-         * @description If an account has verified the address, a link is sent to it, which is good for an hour. The answer is the same, at the same time, if none has. An address gets at most
-         *     3 links an hour and 10 a day.
+         * @description If an account has verified the address, a link is sent to it, which is good for an hour. The answer is the same, at the same time, if
+         *     none has. An address gets at most 3 links an hour and 10 a day.
          */
         post: operations["create_password_reset"];
         delete?: never;
@@ -1585,8 +1589,8 @@ export interface paths {
         put?: never;
         /**
          * Set a new password by a link
-         * @description By the token of the link, which is good once. As with every new password, all access and refresh tokens and the recovery code are void, and the answer has new ones. The
-         *     address is told.
+         * @description By the token of the link, which is good once. As with every new password, all access and refresh tokens and the recovery code are void,
+         *     and the answer has new ones. The address is told.
          */
         post: operations["reset_password"];
         delete?: never;
@@ -2614,8 +2618,8 @@ export interface components {
             /** @description Of the kind `web`: what `pushManager.subscribe` gave to the browser, as `JSON.stringify` writes it. */
             subscription?: components["schemas"]["PushSubscription"];
             /**
-             * @description Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. Of the kind `apns`: the device token of iOS in
-             *     hexadecimal.
+             * @description Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. Of the kind `apns`: the device token of iOS
+             *     in hexadecimal.
              */
             token?: string;
         };

@@ -49,8 +49,8 @@ pub fn is_current(game: &Game, player: PlayerId, kind: NoticeKind) -> bool {
     }
 }
 
-/// The notices of an append that a device shows, the last one of each player, if it is still true: a turn, an invitation, and the end of a game for those
-/// who did not bring it about.
+/// The notices of an append that a device shows: of each player the last one, if it is still true. They are of a turn, an invitation, and
+/// the end of a game. The player that brought the end about is not told of it.
 pub fn pushes(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice> {
     if !is_pushed(game) {
         return vec![];

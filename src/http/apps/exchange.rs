@@ -1,5 +1,5 @@
-//! Tokens of issuers that the operator trusts for an app, exchanged for access tokens of the app's players (RFC 8693). It needs no key of the app, so the
-//! client of a user calls it. Knows no player that is of no app.
+//! Tokens of issuers that the operator trusts for an app, exchanged for access tokens of the app's players (RFC 8693). It needs no key of
+//! the app, so the client of a user calls it. Knows no player that is of no app.
 
 use std::sync::Arc;
 
@@ -44,9 +44,10 @@ const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 
 /// Exchange a token of an app's own sign-in
 ///
-/// For clients of an app, without its key: the JWT of an issuer that the operator of this server trusts for the app becomes an access token of the
-/// app's player whose `external_id` is the claim `sub` (RFC 8693). The first exchange creates the player. A form
-/// (`application/x-www-form-urlencoded`), as clients of OAuth send it, is accepted as well. Failures have the form of all others, and no member `error`.
+/// For clients of an app, without its key (RFC 8693). The operator of this server names the issuers that it trusts for the app. The JWT of
+/// such an issuer becomes an access token of the app's player whose `external_id` is the claim `sub`. The first exchange creates the
+/// player. A form (`application/x-www-form-urlencoded`), as clients of OAuth send it, is accepted as well. Failures have the form of all
+/// others, and no member `error`.
 #[utoipa::path(
     tag = "apps",
     operation_id = "exchange_token",

@@ -42,9 +42,9 @@ pub async fn get_my_email(state: Data<AppState>, caller: Caller, _: Query<NoQuer
 
 /// Set or remove the caller's e-mail address
 ///
-/// Of an account, with its password. A link is sent to the address, and confirms it within 24 hours; until then the address before stays, and is told when it is replaced. The verified address again gives up the one that waits.
-/// Null removes both. Links that were sent are void, and the verified address is told.
-/// The answer is the same if another account has the address: then the mail says so.
+/// Of an account, with its password. A link is sent to the address, and confirms it within 24 hours. Until then the address before stays.
+/// It is told when it is replaced. The verified address again gives up the one that waits. Null removes both. Links that were sent are
+/// void, and the verified address is told. The answer is the same if another account has the address: then the mail says so.
 #[utoipa::path(
     tag = "players",
     operation_id = "write_my_email",

@@ -1,5 +1,5 @@
-//! The pages to which links in mails lead, unless an app has pages of its own. Scanners of mail open links, so a page only shows a button, and nothing happens before it is pressed.
-//! They run no script, and are no part of the API.
+//! The pages to which links in mails lead, unless an app has pages of its own. Scanners of mail open links, so a page only shows a button,
+//! and nothing happens before it is pressed. They run no script, and are no part of the API.
 
 use actix_web::{
     HttpRequest, HttpResponse, HttpResponseBuilder, guard,

@@ -1,4 +1,5 @@
-//! A new password by a link in a mail. Nothing tells whether an account has an address: what the request does is the same either way, and a job looks later.
+//! A new password by a link in a mail. Nothing tells whether an account has an address: what the request does is the same either way, and a
+//! job looks later.
 
 use std::time::Instant;
 
@@ -46,8 +47,8 @@ pub async fn get_password_reset(state: Data<AppState>, _: Query<NoQuery>) -> Htt
 
 /// Ask for a link that sets a new password
 ///
-/// If an account has verified the address, a link is sent to it, which is good for an hour. The answer is the same, at the same time, if none has. An address gets at most
-/// 3 links an hour and 10 a day.
+/// If an account has verified the address, a link is sent to it, which is good for an hour. The answer is the same, at the same time, if
+/// none has. An address gets at most 3 links an hour and 10 a day.
 #[utoipa::path(
     tag = "players",
     operation_id = "create_password_reset",
@@ -71,8 +72,8 @@ pub async fn create_password_reset(
 
 /// Set a new password by a link
 ///
-/// By the token of the link, which is good once. As with every new password, all access and refresh tokens and the recovery code are void, and the answer has new ones. The
-/// address is told.
+/// By the token of the link, which is good once. As with every new password, all access and refresh tokens and the recovery code are void,
+/// and the answer has new ones. The address is told.
 #[utoipa::path(
     tag = "players",
     operation_id = "reset_password",

@@ -19,7 +19,8 @@ use crate::{
 
 /// Confirm an e-mail address
 ///
-/// By the token of the link that was sent to it. It is good once, for 24 hours. It is void if the account has asked for another address since, or another account has confirmed this one.
+/// By the token of the link that was sent to it. It is good once, for 24 hours. It is void if the account has asked for another address
+/// since, or another account has confirmed this one.
 #[utoipa::path(
     tag = "players",
     operation_id = "verify_email",

@@ -76,8 +76,8 @@ pub async fn inspect_player(
 
 /// Act on a player
 ///
-/// `warn` tells the player the reason. `rename` gives another name. `suspend` counts until a moment, and `ban` without an end; either takes the place of the
-/// other. `lift` ends both. Every server knows of it within a second. The player reads the reason.
+/// `warn` tells the player the reason. `rename` gives another name. `suspend` counts until a moment, and `ban` without an end; either takes
+/// the place of the other. `lift` ends both. Every server knows of it within a second. The player reads the reason.
 #[utoipa::path(
     tag = "operators",
     operation_id = "act_on_player",

@@ -30,8 +30,8 @@ use crate::{
     },
 };
 
-/// How many invitations between two players are ended by one query's answer, and how many such answers one call handles: all that two players
-/// can have made each other.
+/// How many invitations between two players are ended by one query's answer, and how many such answers one call handles. Together they
+/// cover all invitations that two players can have made each other.
 const INVITATIONS_AT_ONCE: u32 = 100;
 const INVITATION_BATCHES_MAX: u32 = 25;
 
@@ -40,9 +40,9 @@ const CONCURRENT: usize = 8;
 
 /// Block a player
 ///
-/// Between the caller and a blocked player no game begins, and no offer is made, whichever of them asks: they join none of each other's open
-/// games, seeks do not pair them, and neither finds the other's open games in lists. Open invitations between them are ended. Active games are
-/// played on. The other player is not told. Blocking again is 204.
+/// Between the caller and a blocked player no game begins, and no offer is made, whichever of them asks. They join none of each other's
+/// open games, and seeks do not pair them. Neither finds the other's open games in lists. Open invitations between them are ended. Active
+/// games are played on. The other player is not told. Blocking again is 204.
 #[utoipa::path(
     tag = "players",
     operation_id = "create_block",

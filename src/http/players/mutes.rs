@@ -1,4 +1,5 @@
-//! The players that the caller has muted: listed, added and removed. What a mute silences the notices, the counts and the requests to become friends say.
+//! The players that the caller has muted: listed, added and removed. What a mute silences the notices, the counts and the requests to
+//! become friends say.
 
 use actix_web::{HttpRequest, HttpResponse, delete, get, put, web::Data};
 use serde::{Deserialize, Serialize};
@@ -27,9 +28,9 @@ use crate::{
 
 /// Mute a player
 ///
-/// The two play as before, but what the muted player asks of the caller is silent: webhooks and devices are not told of its invitations and offers,
-/// `GET /v1/me/summary` does not count them, and its request to become friends is as good as declined. Lists and games show them. The muted player is
-/// not told, and sees no difference. Muting again is 204.
+/// The two play as before, but requests of the muted player to the caller are silent. Webhooks and devices are not told of its invitations
+/// and offers, and `GET /v1/me/summary` does not count them. Its request to become friends is as good as declined. Lists and games show its
+/// invitations and offers. The muted player is not told, and sees no difference. Muting again is 204.
 #[utoipa::path(
     tag = "players",
     operation_id = "create_mute",

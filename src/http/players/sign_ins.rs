@@ -47,7 +47,8 @@ pub async fn list_sign_ins(state: Data<AppState>, caller: Caller, _: Query<NoQue
 
 /// End a sign-in
 ///
-/// Revokes its refresh tokens, and removes the devices that it has registered. Access tokens that were given out expire by themselves, within 15 minutes. Ending it again is 204.
+/// Revokes its refresh tokens, and removes the devices that it has registered. Access tokens that were given out expire by themselves,
+/// within 15 minutes. Ending it again is 204.
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_sign_in",

@@ -45,9 +45,10 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// Register a device
 ///
-/// The device shows when it is the caller's turn, when the turn's time runs out, when the caller is invited, and when a game has ended. Send it at each
-/// start of the client, and after signing in, a first password and a merge: a device that is registered already keeps its `id`, and its language is the new one (200). One that another
-/// player had registered becomes the caller's. When the sign-in of the token ends, the device is removed. A player has at most 10 devices. For the rate limit, it counts as ten calls.
+/// The device shows when it is the caller's turn, and when the turn's time runs out. It also shows when the caller is invited, and when a
+/// game has ended. Send it at each start of the client, and after signing in, a first password and a merge. A device that is registered
+/// already keeps its `id`, and its language is the new one (200). One that another player had registered becomes the caller's. When the
+/// sign-in of the token ends, the device is removed. A player has at most 10 devices. For the rate limit, it counts as ten calls.
 #[utoipa::path(
     tag = "push",
     operation_id = "create_device",
@@ -267,8 +268,8 @@ pub struct CreateDevice {
     #[serde(default, deserialize_with = "extract::some_object")]
     #[schema(nullable = false)]
     subscription: Option<SubscriptionBody>,
-    /// Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. Of the kind `apns`: the device token of iOS in
-    /// hexadecimal.
+    /// Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. Of the kind `apns`: the device token of iOS
+    /// in hexadecimal.
     #[serde(default, deserialize_with = "extract::some_text")]
     #[schema(nullable = false, min_length = 16, max_length = 1024)]
     token: Option<String>,

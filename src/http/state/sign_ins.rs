@@ -72,8 +72,8 @@ pub struct Attempt {
     known: Key,
 }
 
-/// What `compare` finds by an account's name and password. Counted first, so that attempts at the same time count, too; a right one, and one that could not be
-/// compared, does not count in the end.
+/// What `compare` finds by an account's name and password. An attempt is counted first, so that attempts at the same time count, too. A
+/// right one, and one that could not be compared, does not count in the end.
 pub async fn by_password<T>(
     limits: Option<&SignIns>,
     (name, network): (&PlayerName, IpAddr),

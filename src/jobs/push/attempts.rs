@@ -87,7 +87,7 @@ fn state_after(outcome: Outcome, device: &DueDevice, before: DeviceState, lane: 
     let fails = |proof, retry_after_s| after_failure(device, proof, retry_after_s, rand::random(), now());
     let of_kind = if device.kind == DeviceKind::Web { Proof::OfDevice } else { Proof::OfService };
     match outcome {
-        Outcome::Taken => DeviceState::Works { lane, not_before: None },
+        Outcome::Taken => DeviceState::Works { lane, paused_until: None },
         Outcome::Gone => DeviceState::Gone,
         // For a device that has worked it means that the server's settings have changed.
         Outcome::Foreign if device.last_success_at.is_none() => DeviceState::Gone,
@@ -104,10 +104,10 @@ fn state_after(outcome: Outcome, device: &DueDevice, before: DeviceState, lane: 
             fails(of_kind, retry_after_s)
         }
         Outcome::Postponed(pause) => {
-            let not_before = Some(now() + pause);
+            let paused_until = now() + pause;
             match before {
-                DeviceState::Works { lane, .. } => DeviceState::Works { lane, not_before },
-                _ => DeviceState::Untried(not_before),
+                DeviceState::Works { lane, .. } => DeviceState::Works { lane, paused_until: Some(paused_until) },
+                _ => DeviceState::Paused(paused_until),
             }
         }
     }

@@ -13,7 +13,8 @@ const PAUSE_MAX: Duration = Duration::hours(1);
 /// The longest pause that a push service is granted: what waits is dropped after it anyway.
 const RETRY_AFTER_MAX: Duration = Duration::hours(24);
 
-/// How long a device may fail, if anything ever arrived there, and if not. Nothing says that an address that never worked is a push service's.
+/// How long a device may fail, if anything ever arrived there, and if not. Nothing says that an address that never worked is a push
+/// service's.
 const FAILING_MAX: Duration = Duration::days(7);
 const UNPROVEN_MAX: Duration = Duration::days(1);
 
@@ -29,8 +30,8 @@ pub(super) enum Proof {
     OfService,
 }
 
-/// The state of a device after a failed attempt. `chance`, from 0 to 1, makes the pause up to a fifth longer, so that
-/// the devices of a service that was away do not come in step.
+/// The state of a device after a failed attempt. `chance`, from 0 to 1, makes the pause up to a fifth longer. The devices of a service that
+/// was away then do not come in step.
 pub(super) fn after_failure(
     device: &DueDevice,
     proof: Proof,

@@ -28,8 +28,8 @@ use crate::{
 /// The lease of a delivery: longer than its attempts and their record take.
 const LEASE: Duration = Duration::seconds(30);
 
-/// After this time no further delivery is sent under a lease, so that a slow game leaves its place to others, and a webhook that is
-/// disabled meanwhile soon sends nothing.
+/// After this time no further delivery is sent under a lease. A slow game then leaves its place to others, and a webhook that is disabled
+/// meanwhile soon sends nothing.
 const RUN_TIME: StdDuration = StdDuration::from_millis(100);
 
 /// The pause between two attempts to record results, as long as the lease lasts.

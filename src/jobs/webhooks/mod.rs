@@ -1,8 +1,9 @@
 //! Webhooks: the job converts appends into deliveries, and sends these until they arrive.
 //!
-//! `worker` is the loop, `convert` makes deliveries, `pushed` what devices show, `muted` what is not told, `deliver` makes the attempts under a lease, `recorder` records them, `in_flight`
-//! counts attempts by player and host, and `schedule` decides what follows from an attempt. Any number of processes share the work. Another process takes over when a lease expires, so each
-//! message arrives at least once, with the same id each time.
+//! `worker` is the loop. `convert` makes deliveries, `pushed` makes what devices show, and `muted` finds what is not told. `deliver` makes
+//! the attempts under a lease, and `recorder` records them. `in_flight` counts attempts by player and host, and `schedule` decides what
+//! follows from an attempt. Any number of processes share the work. Another process takes over when a lease expires, so each message
+//! arrives at least once, with the same id each time.
 
 mod convert;
 mod deliver;

@@ -109,7 +109,7 @@ async fn a_refused_key_or_app_makes_devices_wait_and_not_fail() {
 }
 
 #[actix_web::test]
-async fn a_device_that_has_worked_is_not_forgotten_by_another_topic_or_environment() {
+async fn a_device_that_has_worked_is_not_forgotten_by_another_topic() {
     for reason in ["BadDeviceToken", "DeviceTokenNotForTopic"] {
         let apns = ApnsApp::start().await;
         let (ana, _) = apns.her_turn(TOKEN).await;

@@ -185,7 +185,7 @@ async fn a_wrong_key_of_apple_at_google_is_not_the_fault_of_a_device() {
 }
 
 #[actix_web::test]
-async fn during_a_pause_the_devices_of_a_service_are_left_alone_and_browsers_are_not() {
+async fn a_pause_leaves_the_devices_of_a_service_alone_and_no_browsers() {
     let fcm = FcmApp::start_beside(web_push()).await;
     let (ana, _) = fcm.her_turn(TOKEN).await;
     fcm.push.service.will(&["403 A"]);
@@ -216,7 +216,7 @@ async fn a_refusal_after_a_success_is_about_one_device() {
 }
 
 #[actix_web::test]
-async fn too_many_messages_of_the_project_pause_all_and_those_to_one_device_only_it() {
+async fn too_many_messages_pause_what_google_names_the_project_or_a_device() {
     let quota = |subject: &str| {
         let violations = json!([{"subject": subject, "description": "Message rate exceeded"}]);
         format!(

@@ -32,7 +32,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     ("metrics", &["build_info"]),
     ("webhook", &[]),
     ("mail", &["domain"]),
-    ("push", &["domain", "webhook"]),
+    ("push", &["domain", "repeats", "webhook"]),
     ("embedded", &[]),
     ("jose", &["repeats", "webhook"]),
     ("openid", &["jose", "webhook"]),

@@ -19,9 +19,12 @@ const REMOVAL_MS = 5000;
 /** Whether this browser has a subscription. */
 export const isNotified = signal(false);
 
+/** Whether this browser has notifications at all: a private window may have none. */
+const hasPush = () => "PushManager" in window && "serviceWorker" in navigator;
+
 /** The server's key to subscribe with; null if the server or the browser has no notifications. */
 export async function findKey(): Promise<string | null> {
-  if (!("PushManager" in window)) return null;
+  if (!hasPush()) return null;
   await navigator.serviceWorker.ready;
   const { web } = await ask(client.api.GET("/v1/push"));
   return web?.public_key ?? null;
@@ -52,9 +55,19 @@ export async function silence(): Promise<void> {
   await ask(client.api.DELETE("/v1/me/devices/{device_id}", { params, signal: AbortSignal.timeout(REMOVAL_MS) })).catch(() => undefined);
 }
 
-/** Registers the subscription again at each start and in another language, and ends it when its player leaves this device. */
+/**
+ * Registers the subscription again at each start, in another language and after a new password, with which the server forgets devices. Ends
+ * it when its player leaves this device.
+ */
 export function startPush(): void {
-  if (!("PushManager" in window)) return;
+  if (!hasPush()) return;
+  let before = client.session.current();
+  client.session.onChange(() => {
+    const now = client.session.current();
+    const isNewSignIn = before?.player.id === now?.player.id && before?.signInId !== now?.signInId;
+    before = now;
+    if (isNewSignIn) void renew().catch(() => undefined);
+  });
   effect(() => {
     if (departures.value > 0) void unsubscribe();
   });
@@ -80,7 +93,7 @@ async function register(subscription: PushSubscription): Promise<void> {
 
 /** The browser's subscription. Without a service worker there is none. */
 async function find(): Promise<PushSubscription | null> {
-  if (!("PushManager" in window)) return null;
+  if (!hasPush()) return null;
   const registration = await navigator.serviceWorker.getRegistration();
   return registration?.pushManager.getSubscription() ?? null;
 }

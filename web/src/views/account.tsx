@@ -291,8 +291,8 @@ function SignIns({ player }: { player: Player }) {
 
 function SignOut({ player }: { player: Player }) {
   const out = async (everywhere: boolean) => {
-    // Signing out leaves the device registered.
-    await silence();
+    // The server forgets the devices of a sign-in that ends; the browser's subscription is the page's to end.
+    await silence().catch(() => undefined);
     await client.session.signOut({ ...SOON, everywhere });
   };
   const isGuest = player.kind === "guest";

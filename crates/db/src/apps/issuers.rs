@@ -141,8 +141,9 @@ pub async fn trust(
     })
 }
 
-/// Lets an app no longer trust an issuer, and revokes the tokens of all its players: which of them came from this issuer is not known. `None` if there
-/// is no such app, `false` if it did not trust the issuer. The tokens are revoked then, too, so that an interrupted call can be repeated.
+/// Lets an app no longer trust an issuer. The tokens of all the app's players are revoked, as the issuer behind a token is not known.
+/// `None` if there is no such app, `false` if it did not trust the issuer. The tokens are revoked then, too, so that an interrupted call
+/// can be repeated.
 pub async fn untrust(pool: &PgPool, name: &AppName, trust: &Trust) -> Result<Option<bool>, DbError> {
     let found = sqlx::query!(
         r#"

@@ -91,8 +91,8 @@ pub async fn find(pool: &PgPool, app: PlayerId, id: &ExternalId) -> Result<Optio
     row.map(|row| Ok(AppPlayer { external_id: id.clone(), player: row.try_into()? })).transpose()
 }
 
-/// A player for whom an app gets a token, if this key is still the app's: one snapshot has both, so that a token is issued either before the
-/// app is disabled, and then revoked, or not at all.
+/// A player for whom an app gets a token, if this key is still the app's. One snapshot has both. So a token is issued either before the app
+/// is disabled, and then revoked, or not at all.
 pub async fn find_for_token(
     pool: &PgPool,
     app: PlayerId,

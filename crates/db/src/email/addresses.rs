@@ -42,8 +42,8 @@ pub async fn find(pool: &PgPool, player: PlayerId, now: OffsetDateTime) -> Resul
     }))
 }
 
-/// Stores an address that waits to be confirmed, in place of another one, and the mail with the link. Links to another one are void. Returns whether it did: it does not if the player's
-/// credentials were revoked since the player was read, or it is no account.
+/// Stores an address that waits to be confirmed, in place of another one, and the mail with the link. Links to another one are void.
+/// Returns whether it did: it does not if the player's credentials were revoked since the player was read, or it is no account.
 pub async fn propose(
     pool: &PgPool,
     own: &OwnPlayer,
@@ -103,7 +103,8 @@ pub async fn withdraw(pool: &PgPool, own: &OwnPlayer) -> Result<bool, DbError> {
     Ok(withdrawn.fetch_optional(pool).instrument(statement("update account_email pending")).await?.is_some())
 }
 
-/// Removes the addresses of a player with all links, and tells the verified one. Returns whether the player's credentials are still as they were read.
+/// Removes the addresses of a player with all links, and tells the verified one. Returns whether the player's credentials are still as they
+/// were read.
 pub async fn remove(pool: &PgPool, own: &OwnPlayer, now: OffsetDateTime) -> Result<bool, DbError> {
     let mut transaction = pool.begin().await?;
     let locked = sqlx::query_scalar!(
@@ -137,8 +138,8 @@ pub async fn remove(pool: &PgPool, own: &OwnPlayer, now: OffsetDateTime) -> Resu
     Ok(true)
 }
 
-/// Confirms the address to which a link with this token was sent, and tells the one before. All links of the account are void with that. `None` if the token is no longer good, or
-/// another account has the address.
+/// Confirms the address to which a link with this token was sent, and tells the one before. All links of the account are void with that.
+/// `None` if the token is no longer good, or another account has the address.
 pub async fn verify(pool: &PgPool, hash: &TokenHash, now: OffsetDateTime) -> Result<Option<EmailAddress>, DbError> {
     let found = sqlx::query!(
         "select player_id, address from email_token where hash = $1 and kind = 'verify_email' and expires_at > $2",

@@ -58,8 +58,8 @@ const TRIES_MAX: i64 = 5;
 /// because blocks are between, opens a game.
 pub const READ_MAX: i64 = 1000;
 
-/// Joins or opens a game. `join` says which events a join leads to, or `None` if the game cannot be joined: then the next one is
-/// tried, a bounded number of times. `keyed` makes what is stored under the request's key, of the game that was found or opened.
+/// Joins or opens a game. `join` says which events a join leads to, or `None` if the game cannot be joined. Then the next game is tried, a
+/// bounded number of times. `keyed` makes what is stored under the request's key, of the game that was found or opened.
 pub async fn seek(
     pool: &PgPool,
     seek: &Seek<'_>,

@@ -83,7 +83,8 @@ pub struct Act {
     pub id: Uuid,
     /// The operator's name.
     pub operator: String,
-    /// What was done: a word of [`Deed::WORDS`], [`CLOSE_REPORT`], [`READ_GAME`], or one of [`keys`](super::keys) and [`name_filter`](super::name_filter).
+    /// What was done: a word of [`Deed::WORDS`], [`CLOSE_REPORT`], [`READ_GAME`], or one of [`keys`](super::keys) and
+    /// [`name_filter`](super::name_filter).
     pub act: String,
     /// When.
     pub at: OffsetDateTime,

@@ -181,8 +181,8 @@ pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(Ow
     .transpose()
 }
 
-/// Stores a player's new name, and a new password if there is one, which voids all earlier sign-ins, and the recovery code of
-/// an account, and ends what a guest shares with its network; and new settings. `before` is the player as it was read, for optimistic locking.
+/// Stores a player's new name, a new password if there is one, and new settings. A new password voids all earlier sign-ins and the recovery
+/// code of an account, and ends what a guest shares with its network. `before` is the player as it was read, for optimistic locking.
 pub async fn update(
     pool: &PgPool,
     before: &OwnPlayer,
@@ -210,8 +210,8 @@ pub(crate) async fn update_within(
     leftovers: Leftovers,
     now: OffsetDateTime,
 ) -> Result<Updated, DbError> {
-    // The CTE `account` keeps the account in step; it is created with the first password. Only a new name is claimed: that of
-    // an account may read like another one's from the time before claims, and then its password can still be changed.
+    // The CTE `account` keeps the account in step; it is created with the first password. Only a new name is claimed. The name of an
+    // account may read like another one's from the time before claims. The password of such an account can still be changed.
     let is_new_name = before.player.kind != after.kind || before.player.name != after.name;
     let forms = is_new_name.then(|| after.name.forms());
     let stored = sqlx::query!(
@@ -291,7 +291,8 @@ pub(crate) async fn update_within(
     Ok(Updated { named, unlinked_identities })
 }
 
-/// Voids all sign-ins of an account or of a guest with an identity, and the recovery code. `before` is the player as it was read, for optimistic locking. Returns the new
+/// Voids all sign-ins of an account or of a guest with an identity, and the recovery code. `before` is the player as it was read, for
+/// optimistic locking. Returns the new
 /// `credentials_version`; `None` if the player has changed since, or could not
 /// sign in again.
 pub async fn sign_out(

@@ -123,11 +123,12 @@ pub async fn is_between(pool: &PgPool, one: PlayerId, other: PlayerId) -> Result
     Ok(!list_between(pool, one, &[other]).await?.is_empty())
 }
 
-/// Those of the others between whom and a player there is a block, in either direction, or an app within which one of the two plays.
+/// Those of `others` that are apart from a player. A block in either direction keeps two players apart, and so does an app within which one
+/// of the two plays.
 pub async fn list_between(pool: &PgPool, player: PlayerId, others: &[PlayerId]) -> Result<Vec<PlayerId>, DbError> {
     let others: Vec<_> = others.iter().map(|other| other.0).collect();
-    // A player blocks a bounded number of others, but any number may block one player: those are looked up one by one, by the whole key, and
-    // only if there are any.
+    // A player blocks a bounded number of others, but any number may block one player. The blocks against a player are looked up one by
+    // one, by the whole key, and only if there are any.
     let ids = sqlx::query_scalar!(
         r#"
         select blocked_id as "id!" from player_block where blocker_id = $1 and blocked_id = any($2)

@@ -1,9 +1,9 @@
 //! The erasure of players.
 //!
-//! Nothing personal of an erased player is stored. [`erase`] deletes what stood here first; triggers on `player.kind` delete what came later
-//! (apps, operators' acts, friends, devices, identities, mutes, e-mail), so that no statement can leave it out. Whatever inserts a row of a player locks the player's row first, at least
-//! `for share`, and inserts nothing for a deleted player. The erasure locks it `for no key update`, and deletes by later
-//! statements. So either the erasure sees a row, or the row is not stored.
+//! Nothing personal of an erased player is stored. [`erase`] deletes what stood here first. Triggers on `player.kind` delete what came
+//! later (apps, operators' acts, friends, devices, identities, mutes, e-mail). So no statement can leave it out. Whatever inserts a row of
+//! a player locks the player's row first, at least `for share`, and inserts nothing for a deleted player. The erasure locks it
+//! `for no key update`, and deletes by later statements. So either the erasure sees a row, or the row is not stored.
 
 use mancala_domain::{PlayerId, PlayerName};
 use sqlx::{PgConnection, PgPool};
@@ -13,7 +13,8 @@ use tracing::Instrument;
 use crate::connection::{DbError, statement};
 
 /// Erases a player: the row stays, without a name, for the seats in games. Returns the new `credentials_version`, or `None` if
-/// there is no such player any more. Unfinished games are left to the caller, and imported ones too: see [`erase_imports`](crate::records::erase_imports).
+/// there is no such player any more. Unfinished games are left to the caller, and imported ones too: see
+/// [`erase_imports`](crate::records::erase_imports).
 pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<Option<i32>, DbError> {
     let mut transaction = pool.begin().await?;
     // Creations of the player hold the lock for a moment each, and there may be many.

@@ -104,8 +104,8 @@ enum Change {
     Ask,
 }
 
-/// Asks a player to become friends, or accepts if that player has asked. Idempotent. A request to a player that blocks or mutes the asking one is stored
-/// as one that was declined.
+/// Asks a player to become friends, or accepts if that player has asked. Idempotent. A request to a player that blocks or mutes the asking
+/// one is stored as one that was declined.
 pub async fn ask(pool: &PgPool, player: PlayerId, other: PlayerId, now: OffsetDateTime) -> Result<Asking, DbError> {
     let mut transaction = pool.begin().await?;
     lock(&mut transaction, player, other).await?;
@@ -326,7 +326,8 @@ pub async fn end(pool: &PgPool, player: PlayerId, other: PlayerId, now: OffsetDa
     Ok(())
 }
 
-/// Up to `limit` players that are this to a player, the last one first, after the one of this moment and player if one is given.
+/// Up to `limit` players that are this to a player, the last one first. The list begins after the one of this moment and player, if one is
+/// given.
 pub async fn list(
     pool: &PgPool,
     player: PlayerId,
@@ -377,9 +378,9 @@ pub async fn list(
     rows.map(friend).collect()
 }
 
-/// The friends of a guest, and requests by it and to it, become an account's. The caller has locked all players of these rows,
-/// and has handed over their blocks: between players with a block no friendship is left, and requests are as good as declined. Where both had something with one
-/// player, a friendship stays, otherwise what is the account's.
+/// The friends of a guest, and requests by it and to it, become an account's. The caller has locked all players of these rows, and has
+/// handed over their blocks. Between players with a block no friendship is left, and requests are as good as declined. Where both had
+/// something with one player, a friendship stays, otherwise what is the account's.
 pub(crate) async fn hand_over(
     connection: &mut PgConnection,
     guest: PlayerId,

@@ -12,9 +12,9 @@ use crate::connection::{DbError, statement};
 /// How many notes of unused guests are deleted by one statement: a few milliseconds' work.
 const NOTES_AT_ONCE: i64 = 1000;
 
-/// Deletes guests of no app who were created before a moment, have not been seen since, and neither sit in a game nor are invited
-/// to one, nor have imported one. It scans up to `limit` players after the given one, and returns the last of them, or `None` at the end. A
-/// guest with notes loses them first, `NOTES_AT_ONCE` at a time, and is deleted by a later scan.
+/// Deletes guests of no app who were created before a moment and have not been seen since. A guest that sits in a game, is invited to one
+/// or has imported one stays. The call scans up to `limit` players after the given one, and returns the last of them, or `None` at the end.
+/// A guest with notes loses them first, `NOTES_AT_ONCE` at a time, and is deleted by a later scan.
 pub async fn purge_guests(
     pool: &PgPool,
     before: OffsetDateTime,

@@ -146,8 +146,8 @@ pub async fn link(
     })
 }
 
-/// Unlinks the identity of an issuer, unless it is the player's last way in. Ways in are a password, and identities of `offered` issuers: one of any other issuer can
-/// always be unlinked.
+/// Unlinks the identity of an issuer, unless it is the player's last way in. Ways in are a password, and identities of `offered` issuers:
+/// one of any other issuer can always be unlinked.
 pub async fn unlink(pool: &PgPool, own: &OwnPlayer, issuer: &str, offered: &[String]) -> Result<Unlinked, DbError> {
     let player = own.player.id.0;
     let mut transaction = pool.begin().await?;

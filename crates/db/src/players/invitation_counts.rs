@@ -7,15 +7,17 @@ use tracing::Instrument;
 
 use crate::connection::{DbError, statement};
 
-/// How many times a player may invite the same other one within [`WINDOW`]: more than two people play in a day, and few enough to be borne.
+/// How many times a player may invite the same other one within [`WINDOW`]. Two people play fewer games in a day, and so many invitations
+/// can be borne.
 pub const INVITATIONS_MAX: u32 = 20;
 
 /// The time within which invitations count.
 pub const WINDOW: Duration = Duration::days(1);
 
-/// Counts an invitation that is about to be stored. If there are too many, it is not counted, and the answer says when there is room. Also one
-/// counts that is declined, withdrawn or not stored in the end. The row of the two is locked, so of several at once each counts the ones before it,
-/// and so are the players, so that an erasure of either has happened by now, or deletes the row. Nothing is counted of an erased player.
+/// Counts an invitation that is about to be stored. If there are too many, it is not counted, and the answer says when there is room. Also
+/// one counts that is declined, withdrawn or not stored in the end. The row of the two is locked, so of several invitations at once each
+/// counts the ones before it. The players are locked as well, so an erasure of either has happened by now, or deletes the row. Nothing is
+/// counted of an erased player.
 pub async fn count(
     pool: &PgPool,
     inviter: PlayerId,

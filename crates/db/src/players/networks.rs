@@ -17,8 +17,8 @@ pub const KEPT: Duration = Duration::days(90);
 /// The ages of guests whose networks are searched, from [`KEPT`] on: ids begin with the time of creation. More than any server is off.
 const SEARCHED: Duration = Duration::days(60);
 
-/// The upper bound of the hashes of networks, whose first 8 bytes are zero. What is not below it is the id of an app: the players of an app
-/// share what the guests of a network share, and it is no secret that is forgotten.
+/// The upper bound of the hashes of networks, whose first 8 bytes are zero. A value that is not below it is the id of an app. The players
+/// of an app share what the guests of a network share. The id of an app is no secret, and is not forgotten.
 const HASHES_END: Uuid = Uuid::from_u128(1 << 64);
 
 /// A keyed hash of a network. Without the key it does not tell the address.
@@ -94,8 +94,8 @@ pub(crate) struct Requester {
     pub credentials_version: i32,
 }
 
-/// Locks a player's row, so that of several requests each counts the ones before it; of a network, a few more may succeed if
-/// several guests request at once. `None` if the player is deleted.
+/// Locks a player's row, so that of several requests each counts the ones before it. Of a network, a few more may succeed if several guests
+/// request at once. `None` if the player is deleted.
 pub(crate) async fn lock_requester(
     connection: &mut PgConnection,
     player: PlayerId,

@@ -26,8 +26,8 @@ pub struct RecentOpponent {
     pub game: GameId,
 }
 
-/// Up to `limit` accounts that want to be found and whose names begin so, in the order of their names, for a player: without that player,
-/// those with a block or an app between, and banned ones.
+/// Up to `limit` accounts that want to be found and whose names begin so, in the order of their names, for a player. That player is left
+/// out, and so are accounts with a block or an app between, and banned ones.
 pub async fn find_by_prefix(
     pool: &PgPool,
     prefix: &PlayerName,
@@ -65,7 +65,8 @@ pub async fn find_by_prefix(
     rows.into_iter().map(Player::try_from).collect()
 }
 
-/// Up to `limit` people against whom a player has begun games, that of the newest game first; without those with a block or an app between.
+/// Up to `limit` people against whom a player has begun games, that of the newest game first. People with a block or an app between are
+/// left out.
 pub async fn list_opponents(pool: &PgPool, player: PlayerId, limit: u32) -> Result<Vec<RecentOpponent>, DbError> {
     let rows = sqlx::query!(
         r#"

@@ -156,8 +156,8 @@ struct Person {
 /// Distinguishes these advisory locks from others.
 const QUOTA_LOCK: i64 = 0x7265_706f_7274;
 
-/// Of several reports of one player, and of the guests of one network, each counts the ones before it. First the reporter's lock, then the network's, and both
-/// before a player's row.
+/// Of several reports of one player, and of the guests of one network, each counts the ones before it. First the reporter's lock, then the
+/// network's, and both before a player's row.
 async fn lock_quotas(connection: &mut PgConnection, reporter: PlayerId) -> Result<(), DbError> {
     let network = sqlx::query_scalar!("select network from player where id = $1", reporter.0);
     let network = network.fetch_optional(&mut *connection).instrument(statement("select player")).await?.flatten();
@@ -170,7 +170,8 @@ async fn lock_quotas(connection: &mut PgConnection, reporter: PlayerId) -> Resul
     Ok(())
 }
 
-/// Locks both players, in the order of their ids. So an erasure of either has happened by now, or finds the report. A merge that holds one of them may lock the other
+/// Locks both players, in the order of their ids. So an erasure of either has happened by now, or finds the report. A merge that holds one
+/// of them may lock the other
 /// `for share` as well.
 async fn lock_people(
     connection: &mut PgConnection,

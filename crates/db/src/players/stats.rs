@@ -37,8 +37,8 @@ pub struct VariantStats {
     pub draws: u32,
     /// Games lost.
     pub losses: u32,
-    /// By how many seeds the player's store was ahead, on average over the games whose score is meaningful: not those
-    /// that ended by resignation, by timeout or for an unknown reason. A draw is 0.
+    /// By how many seeds the player's store was ahead, on average over the games whose score is meaningful. Games that ended by
+    /// resignation, by timeout or for an unknown reason are left out. A draw is 0.
     pub average_margin: Option<f64>,
     /// How the last games ended, and how many of them ended so in a row.
     pub current_streak: (Ending, u32),
@@ -85,9 +85,8 @@ struct Row {
 /// A player's results in the last `GAMES_MAX` finished games, or in those of them against these kinds of opponents.
 pub async fn find(pool: &PgPool, player: PlayerId, opponents: Option<&[OpponentKind]>) -> Result<Stats, DbError> {
     let opponents: Option<Vec<&str>> = opponents.map(|kinds| kinds.iter().map(|kind| kind.as_str()).collect());
-    // One more row than is counted says whether there are more. An ending is 1, 0 or -1. The number of a streak is how
-    // many games of its variant, beginning with the last one, ended otherwise than the one after them: 0 for the
-    // current streak.
+    // One more row than is counted says whether there are more. An ending is 1, 0 or -1. The number of a streak counts the games of its
+    // variant, beginning with the last one, that ended otherwise than the one after them. The current streak has 0.
     let rows = sqlx::query_as!(
         Row,
         r#"

@@ -133,8 +133,9 @@ pub(crate) async fn lift(
     Ok(row.map(|row| row.into_suspension().1))
 }
 
-/// Up to `limit` players whose suspension in force was made or changed since a moment, by the database's clock, and who still have what it ends: open games and
-/// invitations, and if it says so, which is told with the player, active games as well.
+/// Up to `limit` players whose suspension in force was made or changed since a moment, by the database's clock. These players still have
+/// what the suspension ends: open games and invitations, and active games as well if it says so. The answer tells with each player whether
+/// active games end.
 pub async fn list_unfinished(
     pool: &PgPool,
     since: OffsetDateTime,

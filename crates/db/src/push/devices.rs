@@ -122,9 +122,10 @@ pub(super) fn kind_of(word: &str) -> Result<DeviceKind, DbError> {
     DeviceKind::of(word).ok_or_else(|| DbError::inconsistent("push_device", "kind", word, "it is unknown"))
 }
 
-/// Registers a device, and flags its player's games. A device that the player has registered with the same keys before keeps its row. One of another player
-/// becomes the player's, because the one who uses it is signed in as the player now: only the browser itself knows its keys. It is stored only if the token's
-/// `credentials_version` is still the player's, and its sign-in has not ended: the device goes with it.
+/// Registers a device, and flags its player's games. A device that the player has registered with the same keys before keeps its row. A
+/// device of another player becomes the player's, because its user is signed in as the player now. Only the browser itself knows its keys.
+/// The device is stored only if the token's `credentials_version` is still the player's, and its sign-in has not ended: the device goes
+/// with it.
 pub async fn register(pool: &PgPool, new: &NewDevice, credentials_version: i32) -> Result<Registered, DbError> {
     let mut transaction = pool.begin().await?;
     let requester = lock_requester(&mut transaction, new.player).await?;
@@ -181,7 +182,8 @@ async fn is_in_force(connection: &mut PgConnection, player: PlayerId, sign_in: U
     Ok(locked.fetch_optional(connection).instrument(statement("lock refresh_family")).await?.is_some())
 }
 
-/// Removes the row of another player who had the device, and the player's own of the same address with other keys, with what waits for them.
+/// Removes the row of another player who had the device, and the player's own row of the same address with other keys. The notices that
+/// wait for these rows go with them.
 async fn remove_former(connection: &mut PgConnection, new: &NewDevice) -> Result<(), DbError> {
     sqlx::query!(
         r#"
@@ -201,7 +203,8 @@ async fn remove_former(connection: &mut PgConnection, new: &NewDevice) -> Result
     Ok(())
 }
 
-/// Stores the new language of a device that the player has, and its sign-in; `None` if the player has none of that address and those keys. A pause stays: clients register at each start.
+/// Stores the new language of a device that the player has, and its sign-in; `None` if the player has none of that address and those keys.
+/// A pause stays: clients register at each start.
 async fn renew(connection: &mut PgConnection, new: &NewDevice) -> Result<Option<Device>, DbError> {
     let row = sqlx::query_as!(
         Row,
@@ -283,8 +286,9 @@ pub async fn delete(pool: &PgPool, player: PlayerId, id: Uuid) -> Result<bool, D
     Ok(deleted.rows_affected() > 0)
 }
 
-/// The devices of a guest become the account's, those that worked last up to the limit; the others are removed. A job flags the account's games. After the webhooks of
-/// both, because all that locks webhooks and devices locks webhooks first. The guest's sign-ins are void: the devices are of none until they are registered again.
+/// The devices of a guest become the account's, those that worked last up to the limit; the others are removed. A job flags the account's
+/// games. After the webhooks of both, because all that locks webhooks and devices locks webhooks first. The guest's sign-ins are void: the
+/// devices are of none until they are registered again.
 pub(crate) async fn hand_over(
     connection: &mut PgConnection,
     guest: PlayerId,
@@ -323,8 +327,8 @@ pub(crate) async fn hand_over(
     Ok(())
 }
 
-/// Flags the games of players whose devices were registered a while ago, for games that were stored at that moment. A game whose row is locked is flagged
-/// later.
+/// Flags the games of players whose devices were registered a while ago, for games that were stored at that moment. A game whose row is
+/// locked is flagged later.
 pub async fn flag_again(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<(), DbError> {
     let due = sqlx::query!(
         r#"select id, player_id, flag_at as "flag_at!" from push_device where flag_at <= $1 order by flag_at limit $2"#,

@@ -1,4 +1,5 @@
-//! What is to be sent to devices: made of what has happened in games, replaced by what happens later, and dropped when it is no longer true.
+//! The notices that are to be sent to devices. They are made of what has happened in games, replaced by what happens later, and dropped
+//! when they are no longer true.
 
 use std::collections::HashSet;
 
@@ -81,8 +82,8 @@ pub async fn players_with_devices(
     Ok(found.into_iter().map(PlayerId).collect())
 }
 
-/// Stores notices for all devices of these kinds that their players have. `present` has each game of the batch for each player with devices: what waits and is no longer true is
-/// dropped. At most one notice of each player and game comes with a deadline, and one without.
+/// Stores notices for all devices of these kinds that their players have. `present` has each game of the batch for each player with
+/// devices: what waits and is no longer true is dropped. At most one notice of each player and game comes with a deadline, and one without.
 ///
 /// The devices are locked by an earlier statement, so that a new notice and the end of another see each other.
 pub async fn store(
@@ -154,7 +155,8 @@ pub async fn store(
     Ok(())
 }
 
-/// Drops what waits of these games and is no longer true: a turn that was played, a deadline that has moved, an invitation that was answered.
+/// Drops the notices of these games that wait and are no longer true. Such a notice is of a turn that was played, a deadline that has
+/// moved, or an invitation that was answered.
 async fn drop_outdated(connection: &mut PgConnection, present: &[Present]) -> Result<(), DbError> {
     let present = PresentColumns::of(present.iter().map(|present| PresentRow {
         player_id: present.player.0,

@@ -154,23 +154,25 @@ pub struct Sent {
 /// What the last attempt says about a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceState {
-    /// A push service took the notification, in a lane for the next one, which is not sent before then.
+    /// A push service took the notification, in a lane for the next one.
     Works {
         /// The lane.
         lane: PushLane,
-        /// If a moment is given.
-        not_before: Option<OffsetDateTime>,
+        /// The end of a pause, if the service asked for one afterwards.
+        paused_until: Option<OffsetDateTime>,
     },
     /// An attempt failed. The next one is made then.
     Fails(OffsetDateTime),
+    /// The service takes nothing for this device until then, for no fault of the device.
+    Paused(OffsetDateTime),
     /// Nothing was tried, and nothing is before then, if a moment is given.
     Untried(Option<OffsetDateTime>),
     /// The push service does not know it any more, or never did: it is forgotten.
     Gone,
 }
 
-/// Takes up to `limit` devices of a lane for which something may be due, with what is due, and none of the players and hosts that have enough in flight. The
-/// lease goes from now until a moment.
+/// Takes up to `limit` devices of a lane for which something may be due, with what is due. Devices of players and hosts that have enough in
+/// flight are left out. The lease goes from now until a moment.
 pub async fn take(
     pool: &PgPool,
     lane: PushLane,
@@ -289,7 +291,8 @@ async fn due_notices(pool: &PgPool, devices: &[Uuid], now: OffsetDateTime) -> Re
     Ok(found)
 }
 
-/// Those of a device's notices that are still to be sent under a lease: none took their place, the device is the player's, and the game has the deadline of a reminder.
+/// Those of a device's notices that are still to be sent under a lease. Of these, none was replaced, the device is the player's, and the
+/// game has the deadline of a reminder.
 pub async fn waiting(pool: &PgPool, device: Uuid, lease: Uuid, versions: &[Uuid]) -> Result<HashSet<Uuid>, DbError> {
     let found = sqlx::query_scalar!(
         r#"
@@ -332,6 +335,7 @@ struct SentRow {
     id: Uuid,
     lease: Uuid,
     works: bool,
+    fails: bool,
     lane: Option<i16>,
     paused_until: Option<OffsetDateTime>,
     not_before: Option<OffsetDateTime>,
@@ -341,18 +345,20 @@ struct SentRow {
 impl Sent {
     fn row(&self) -> SentRow {
         let (lane, paused_until) = match self.state {
-            DeviceState::Works { lane, .. } => (Some(lane.number()), None),
+            DeviceState::Works { lane, paused_until } => (Some(lane.number()), paused_until),
             DeviceState::Fails(until) => (Some(PushLane::Failing.number()), Some(until)),
+            DeviceState::Paused(until) => (None, Some(until)),
             DeviceState::Untried(_) | DeviceState::Gone => (None, None),
         };
         let not_before = match self.state {
-            DeviceState::Untried(not_before) | DeviceState::Works { not_before, .. } => not_before,
+            DeviceState::Untried(not_before) => not_before,
             _ => None,
         };
         SentRow {
             id: self.device,
             lease: self.lease,
             works: matches!(self.state, DeviceState::Works { .. }),
+            fails: matches!(self.state, DeviceState::Fails(_)),
             lane,
             paused_until,
             not_before,
@@ -361,9 +367,10 @@ impl Sent {
     }
 }
 
-/// Records what became of a device, and says when the next thing is due for it. The result of a lease that another process has taken over is not recorded.
+/// Records what became of a device, and says when the next thing is due for it. The result of a lease that another process has taken over
+/// is not recorded.
 pub async fn record(pool: &PgPool, sent: &Sent, now: OffsetDateTime) -> Result<(), DbError> {
-    let SentRow { id, lease, works, lane, paused_until, not_before, is_gone } = sent.row();
+    let SentRow { id, lease, works, fails, lane, paused_until, not_before, is_gone } = sent.row();
     let mut transaction = pool.begin().await?;
     // No request waits for this, and it may wait longer than a request would.
     sqlx::query("set local lock_timeout = '2s'").execute(&mut *transaction).await?;
@@ -389,11 +396,11 @@ pub async fn record(pool: &PgPool, sent: &Sent, now: OffsetDateTime) -> Result<(
                 lease = null,
                 lane = coalesce($3, lane),
                 last_success_at = case when $2 then $6 else last_success_at end,
-                failures = case when $2 then 0 when $4::timestamptz is not null then failures + 1 else failures end,
-                failing_since = case when $2 then null when $4 is not null then coalesce(failing_since, $6) else failing_since end,
-                paused_until = case when $2 then null else coalesce($4, paused_until) end,
+                failures = case when $2 then 0 when $7 then failures + 1 else failures end,
+                failing_since = case when $2 then null when $7 then coalesce(failing_since, $6) else failing_since end,
+                paused_until = case when $2 then $4::timestamptz else coalesce($4, paused_until) end,
                 due_at = (
-                    select greatest(min(waiting.due_at), $5, case when $2 then null else coalesce($4, paused_until) end)
+                    select greatest(min(waiting.due_at), $5, case when $2 then $4 else coalesce($4, paused_until) end)
                     from push_notice waiting where waiting.device_id = $1 having count(*) > 0
                 )
             where id = $1
@@ -404,6 +411,7 @@ pub async fn record(pool: &PgPool, sent: &Sent, now: OffsetDateTime) -> Result<(
             paused_until,
             not_before,
             now,
+            fails,
         )
         .execute(&mut *transaction)
         .instrument(statement("update push_device"))

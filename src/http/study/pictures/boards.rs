@@ -28,8 +28,8 @@ use crate::{
 /// Draw a game's board
 ///
 /// The present board, or the board after a ply. It shows seeds and their counts, the players' sides, the side to move,
-/// and the effects of the last move. The picture's `title` and `desc` describe all of it in words. Unknown parameters
-/// are ignored.
+/// and the effects of the last move. The picture's `title` and `desc` describe all of it in words.
+/// Unknown parameters are ignored.
 #[utoipa::path(
     tag = "pictures",
     operation_id = "get_board_picture",
