@@ -148,8 +148,8 @@ test("a new password leaves the notifications on, and a subscription that cannot
   await ana.page.evaluate(() => {
     PushSubscription.prototype.unsubscribe = () => Promise.reject(new DOMException("no network", "AbortError"));
   });
-  await ana.button("Sign out").click();
-  await ana.page.locator("dialog[open]").getByRole("button", { name: "Sign out" }).click();
+  await ana.page.getByRole("button", { name: "Sign out", exact: true }).click();
+  await ana.page.locator("dialog[open]").getByRole("button", { name: "Sign out", exact: true }).click();
   await becomes(() => tokenOf(ana), "");
   await ana.leave();
   service.close();

@@ -69,7 +69,7 @@ export function startPush(): void {
     if (isNewSignIn) void renew().catch(() => undefined);
   });
   effect(() => {
-    if (departures.value > 0) void unsubscribe();
+    if (departures.value > 0) void unsubscribe().catch(() => undefined);
   });
   effect(() => {
     if (spoken.value && me.peek()) void renew().catch(() => undefined);
