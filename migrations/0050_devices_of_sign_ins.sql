@@ -36,3 +36,6 @@ $$;
 create constraint trigger push_devices_untied after update of kind on player
     deferrable initially deferred for each row
     when (new.kind = 'account' and old.kind = 'guest') execute function untie_push_devices();
+
+-- A metric shows the age of the oldest mail.
+create index mail_created_at_idx on mail (created_at);
