@@ -28,6 +28,26 @@ test("a lost answer plays the move once", async () => {
   await ana.leave();
 });
 
+test("a move that the stream tells first leaves the next one free", async () => {
+  const ana = await Person.arrive({ serviceWorkers: "block" });
+  const id = await ana.begin("Two players at this device", "Ana");
+  let answer: () => void = () => undefined;
+  const shown = new Promise<void>((resolve) => (answer = resolve));
+  await ana.context.route("**/moves", async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    const response = await route.fetch();
+    await shown;
+    await route.fulfill({ response });
+  });
+  await ana.page.locator('[data-pit="A"]').click();
+  await eventually("the move is shown", async () => (await ply(ana)) === "1");
+  await ana.page.locator('[data-pit="a"][aria-disabled="false"]').click();
+  answer();
+  await eventually("the next move is shown", async () => (await ply(ana)) === "2");
+  await eventually("both are confirmed", async () => (await call<{ ply: number }>("GET", `/v1/games/${id}`, null)).ply === 2);
+  await ana.leave();
+});
+
 test("taps on two pits at once play one move", async () => {
   const ana = await Person.arrive();
   await ana.begin("Two players at this device", "Ana");

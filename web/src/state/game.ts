@@ -39,7 +39,8 @@ export class GameStore {
   readonly #viewer = me.value?.id ?? null;
   readonly #ending = new AbortController();
   readonly #moves = new Map<number, Move>();
-  #isAdding = false;
+  /** Whether a move is being stored, so that it is not in the queue yet. */
+  readonly #isAdding = signal(false);
   readonly #forgetQueue: () => void;
   #chain: Promise<void> = Promise.resolve();
 
@@ -69,9 +70,11 @@ export class GameStore {
     if (!game) return null;
     const last = this.#ahead.value.at(-1);
     const { turn, legal_moves, position, board } = last ?? game;
-    const waits = this.unconfirmed.value.length > this.#ahead.value.length;
+    const ply = game.ply + this.#ahead.value.length;
+    // The stream may tell of a move before its answer has come: what is confirmed by either waits no more.
+    const waits = this.#isAdding.value || this.unconfirmed.value.some(({ play }) => play.ply > ply);
     const isMine = turn !== null && me.value !== null && game.seats[turn]?.id === me.value.id && game.status === "active";
-    return { turn, position, board, isMine, ply: game.ply + this.#ahead.value.length, legal: isMine && !waits ? legal_moves : [] };
+    return { turn, position, board, isMine, ply, legal: isMine && !waits ? legal_moves : [] };
   });
 
   /** The hint for the position that is played from now, if it was asked for. */
@@ -91,15 +94,14 @@ export class GameStore {
   /** Plays a move. It is kept until the server has confirmed it. */
   async play(move: string): Promise<void> {
     const { value: now } = this.now;
-    if (this.#isAdding || !now?.legal.includes(move)) return;
+    if (!now?.legal.includes(move)) return;
     const ply = now.ply + 1;
     this.hints.drop();
     const known = this.previews.known(now.position, move);
     this.previews.point({ ...this.game.value!, ...now }, null);
     try {
-      // Until the move is stored, nothing says that it waits, and another tap would play for the same ply.
-      this.#isAdding = true;
-      const adding = client.queue.add(this.id, { ply, move }).finally(() => (this.#isAdding = false));
+      this.#isAdding.value = true;
+      const adding = client.queue.add(this.id, { ply, move }).finally(() => (this.#isAdding.value = false));
       if (known) {
         this.#ahead.value = [...this.#ahead.value, known];
         this.#enqueue(() => this.#animate({ ...known, ply }, known.board));

@@ -100,7 +100,7 @@ function TableBoard({ store, game, bottom }: { store: GameStore; game: Game; bot
       hand={shown.hand}
       frameMs={shown.frameMs}
       total={totalOf(game.board)}
-      moves={isMoving ? [] : (store.now.value?.legal ?? [])}
+      moves={isMoving || shown.ply !== store.now.value?.ply ? [] : store.now.value.legal}
       sent={pending && "move" in pending && store.now.value?.legal.length === 0 ? pending.move : null}
       preview={preview && !isMoving ? marksOf(preview.effects) : null}
       hintedMove={isMoving ? null : (store.hint.value?.move ?? null)}
