@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use sqlx::PgPool;
 
-use super::{abandonment, archive, bans, erasure, names, purge};
+use super::{abandonment, archive, erasure, names, purge, suspended_games};
 use crate::{clock::now, db::Writers, metrics::Metrics};
 
 /// The pause between two rounds: an erased player is gone from all games within minutes, also after a crash.
@@ -35,7 +35,7 @@ pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, set
         if let Err(error) = erasure::end_games(&pool, &writers, now()).await {
             tracing::warn!("not all games of erased players were ended: {error}");
         }
-        if let Err(error) = bans::end_games(&pool, &writers, now()).await {
+        if let Err(error) = suspended_games::settle(&pool, &writers, now()).await {
             tracing::warn!("not all games of suspended players were ended: {error}");
         }
         if let Err(error) = abandonment::end_games(&pool, &writers, settings.abandoned_after, &mut scan, now()).await {

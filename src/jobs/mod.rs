@@ -11,7 +11,6 @@
 pub mod abandonment;
 pub mod analyses;
 pub mod archive;
-pub mod bans;
 pub mod computers;
 pub mod deadlines;
 pub mod erasure;
@@ -24,6 +23,7 @@ pub mod names;
 pub mod purge;
 pub mod push;
 pub mod rebuild;
+pub mod suspended_games;
 pub mod transfer;
 pub mod verification;
 pub mod webhooks;

@@ -2,9 +2,9 @@
 
 pub mod access;
 pub mod acts;
-pub mod bans;
 pub mod commands;
 pub mod name_filter;
+pub mod suspended_games;
 pub mod suspensions;
 
 use mancala_server::{

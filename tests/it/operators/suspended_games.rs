@@ -1,6 +1,6 @@
 //! The games of banned players end; of suspended ones, those that have not begun.
 
-use mancala_server::{db::Writers, jobs::bans};
+use mancala_server::{db::Writers, jobs::suspended_games};
 use serde_json::{Value, json};
 
 use super::{act, operator, suspend};
@@ -46,22 +46,22 @@ async fn a_ban_ends_all_games_and_a_suspension_those_that_have_not_begun() {
     for kind in ["suspend", "ban"] {
         suspend(&app, &kim, &ana, kind).await;
         act(&app, &kim, &ana.id, &json!({"type": "lift", "reason": "x"})).await;
-        bans::end_games(&app.db, &writers, now()).await.expect("a database");
+        suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
         assert_eq!(statuses(&app, &games).await, before);
     }
     suspend(&app, &kim, &ana, "suspend").await;
     let end = |until| sqlx::query(until).execute(&app.db);
     end("update player_suspension set until = now()").await.expect("it is over");
-    bans::end_games(&app.db, &writers, now()).await.expect("a database");
+    suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
     assert_eq!(statuses(&app, &games).await, before);
     suspend(&app, &kim, &ana, "suspend").await;
     for _ in 0..2 {
-        bans::end_games(&app.db, &writers, now()).await.expect("a database");
+        suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
         assert_eq!(statuses(&app, &games).await, ["active", "active", "aborted", "aborted"]);
     }
     suspend(&app, &kim, &ana, "ban").await;
     for _ in 0..2 {
-        bans::end_games(&app.db, &writers, now()).await.expect("a database");
+        suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
         assert_eq!(statuses(&app, &games).await, ["finished", "aborted", "aborted", "aborted"]);
     }
     let game = app.get_game(&games[0], None).await.body;
@@ -84,11 +84,11 @@ async fn a_suspension_that_says_so_ends_all_games() {
     assert_eq!((told.status.as_u16(), &told.body["after"]["ends_games"]), (201, &json!(true)));
     // The later one counts.
     assert_eq!(act(&app, &kim, &ana.id, &body(false)).await.body["before"]["ends_games"], true);
-    bans::end_games(&app.db, &writers, now()).await.expect("a database");
+    suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
     assert_eq!(statuses(&app, &games).await, ["active", "active", "aborted", "aborted"]);
     act(&app, &kim, &ana.id, &body(true)).await;
     for _ in 0..2 {
-        bans::end_games(&app.db, &writers, now()).await.expect("a database");
+        suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
         assert_eq!(statuses(&app, &games).await, ["finished", "aborted", "aborted", "aborted"]);
     }
     every_log_replays_to_its_row(&app.db).await;

@@ -21,7 +21,7 @@ const GAMES_MAX: u32 = 1000;
 
 /// One round. A game with a version conflict or a failure is left to the next round. So is all that a stopped process
 /// has not ended. A ban that is lifted meanwhile leaves the games of this round ended.
-pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
+pub async fn settle(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     for (player, ends_games) in suspensions::list_unfinished(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         let (found, actions) = if ends_games {
             (games::list_unfinished(pool, player, GAMES_MAX).await?, [Action::Abort, Action::Leave])
