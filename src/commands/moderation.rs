@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mancala_server::{
     clock::now,
-    config::{Operators, Players, ReportFinding, Reports, Serve},
+    config::{GamesOfSuspended, Operators, Players, ReportFinding, Reports, Serve},
     db::{
         games, migrations,
         operators::{
@@ -15,7 +15,7 @@ use mancala_server::{
         players::{
             self,
             reports::{self, Report, Which},
-            suspensions,
+            suspensions::{self, SuspendedGames},
         },
     },
     domain::{PlayerId, PlayerName, Remark},
@@ -81,9 +81,14 @@ pub fn players(options: &Serve, players: &Players) -> Result<(), Failure> {
         Players::Rename { player, name, reason } => {
             (player, Deed::Rename(name.parse::<PlayerName>().map_err(Failure::misuse)?), reason)
         }
-        Players::Suspend { player, days, reason, end_games } => {
+        Players::Suspend { player, days, reason, games } => {
             let until = now() + Duration::days(days.get().into());
-            (player, Deed::Suspend { until, ends_games: *end_games }, reason)
+            let games = match games {
+                GamesOfSuspended::PlayOn => SuspendedGames::PlayOn,
+                GamesOfSuspended::Stop => SuspendedGames::Stop,
+                GamesOfSuspended::End => SuspendedGames::End,
+            };
+            (player, Deed::Suspend { until, games }, reason)
         }
         Players::Ban { player, reason } => (player, Deed::Ban, reason),
         Players::Lift { player, reason } => (player, Deed::Lift, reason),

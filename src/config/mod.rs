@@ -12,7 +12,7 @@ mod values;
 mod variables;
 
 pub use mail::Mail;
-pub use moderation::{Names, Operators, Players, ReportFinding, Reports};
+pub use moderation::{GamesOfSuspended, Names, Operators, Players, ReportFinding, Reports};
 pub use options::{AccessLogFormat, AccessLogLevel, Cli, Database, LogFormat, Serve, Switch};
 pub use read::Misread;
 pub use reference::reference;

@@ -59,9 +59,9 @@ pub enum Players {
         days: NonZero<u16>,
         /// What the player is told
         reason: String,
-        /// End the games that have begun, as a ban does. Otherwise they are played on
-        #[arg(long)]
-        end_games: bool,
+        /// What becomes of the games that have begun
+        #[arg(long, value_enum, default_value_t)]
+        games: GamesOfSuspended,
     },
     /// Suspend a player for good
     Ban {
@@ -123,6 +123,18 @@ pub enum Names {
     },
     /// List the guests and accounts whose names the list refuses: they keep them until they are renamed
     Matches,
+}
+
+/// What becomes of a suspended player's games that have begun.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum GamesOfSuspended {
+    /// The player still moves
+    #[default]
+    PlayOn,
+    /// The player does not move, and clocks stand until the suspension ends
+    Stop,
+    /// The player loses them, as with a ban
+    End,
 }
 
 /// What is found about a report.

@@ -157,7 +157,7 @@ mod tests {
     fn a_suspension_is_kept_until_it_is_lifted_or_over() {
         let (revocations, now) = (Revocations::default(), Instant::now());
         let at = |second: i64| OffsetDateTime::from_unix_timestamp(second).expect("a moment");
-        let made = |second: i64, is_lifted| Term { until: None, is_lifted, changed_at: at(second) };
+        let made = |second: i64, is_lifted| Term { until: None, plays_on: false, is_lifted, changed_at: at(second) };
         let is_suspended = || {
             let standing = revocations.standing(PLAYER)?;
             Some((standing.least_version, standing.suspension.is_some_and(|known| !known.is_lifted)))

@@ -2257,8 +2257,8 @@ export interface components {
     schemas: {
         /** @description What to do to a player. */
         ActOnPlayer: {
-            /** @description With `suspend` alone: whether games that have begun end, as with `ban`. Otherwise they are played on. */
-            ends_games?: boolean;
+            /** @description With `suspend` alone: what becomes of games that have begun, `play_on` if it is absent. A ban ends them. */
+            games?: components["schemas"]["SuspendedGames"];
             /**
              * @description With `rename` alone: the new name.
              * @example Player 17
@@ -2503,6 +2503,8 @@ export interface components {
              * @example 259200
              */
             initial_s?: number;
+            /** @description `true` in a pause for a player who is suspended: it ends with the suspension. Absent in one on which both players agreed. */
+            is_held?: boolean;
             /**
              * Format: int64
              * @description The time of the side to move when the pause ends; absent without a pause.
@@ -2520,7 +2522,7 @@ export interface components {
              * @example 86400
              */
             move_s?: number;
-            /** @description When the pause began on which both players agreed; absent without a pause. */
+            /** @description When the pause began; absent without a pause. */
             paused_at?: components["schemas"]["Timestamp"];
             type: components["schemas"]["ClockType"];
         };
@@ -4012,8 +4014,6 @@ export interface components {
         };
         /** @description What an act changes. */
         OperatorChange: {
-            /** @description Whether the suspension ends games that have begun. */
-            ends_games?: boolean;
             /**
              * Format: int64
              * @description How many words it has.
@@ -4026,6 +4026,8 @@ export interface components {
              * @description The game that was read.
              */
             game_id?: string;
+            /** @description What becomes of a suspended player's games that have begun: `play_on`, `stop` or `end`. */
+            games?: string;
             /** @description Whether the player is banned. */
             is_banned?: boolean;
             /** @description The player's name. */
@@ -4946,8 +4948,19 @@ export interface components {
              */
             to_move: number;
         };
+        /**
+         * @description What becomes of games that have begun: `play_on`, the player still moves; `stop`, the player does not move, and clocks stand until the
+         *     suspension ends; `end`, they end, as with a ban.
+         * @enum {string}
+         */
+        SuspendedGames: "play_on" | "stop" | "end";
         /** @description A suspension, as its player sees it. */
         Suspension: {
+            /**
+             * @description What becomes of the player's games that have begun: `play_on`, the player still moves; `stop`, the player does not move, and clocks
+             *     stand until the suspension ends; `end`, they end, as with a ban. Clients ignore values that they do not know.
+             */
+            games: string;
             /** @description Why, in words of an operator. */
             reason: string;
             since: components["schemas"]["Timestamp"];

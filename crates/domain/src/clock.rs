@@ -36,13 +36,15 @@ pub struct Time {
     pub pause: Option<Pause>,
 }
 
-/// A pause that both players agreed on: the clock stands.
+/// A pause: the clock stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     /// When it began.
     pub since: OffsetDateTime,
     /// The time of the seat to move when the clock runs again.
     pub left: Duration,
+    /// Whether the clock is held for a suspended player. Otherwise both players agreed, and either may end the pause.
+    pub is_held: bool,
 }
 
 impl Time {
@@ -83,9 +85,9 @@ impl Time {
     }
 
     /// Stops the clock until [`Time::resume`].
-    pub fn pause(&mut self, at: OffsetDateTime) {
+    pub fn pause(&mut self, at: OffsetDateTime, is_held: bool) {
         if let Some(left) = self.left(at) {
-            *self = Self { deadline: None, pause: Some(Pause { since: at, left }), ..*self };
+            *self = Self { deadline: None, pause: Some(Pause { since: at, left, is_held }), ..*self };
         }
     }
 
@@ -165,8 +167,11 @@ mod tests {
     fn a_pause_costs_no_time_and_turns_may_pass_in_it() {
         let mut time = Time::of(BANK);
         time.begin_turn(BANK, Seat::First, at(0));
-        time.pause(at(30));
-        assert_eq!((time.deadline, time.pause), (None, Some(Pause { since: at(30), left: Duration::seconds(70) })));
+        time.pause(at(30), false);
+        assert_eq!(
+            (time.deadline, time.pause),
+            (None, Some(Pause { since: at(30), left: Duration::seconds(70), is_held: false }))
+        );
         time.end_turn(BANK, Seat::First, at(5000));
         time.begin_turn(BANK, Seat::Second, at(5000));
         assert_eq!((time.deadline, time.banks.first), (None, Duration::seconds(80)));
@@ -178,7 +183,7 @@ mod tests {
     fn an_unlimited_clock_never_runs() {
         let mut time = Time::of(Clock::Unlimited);
         time.begin_turn(Clock::Unlimited, Seat::First, at(0));
-        time.pause(at(1));
+        time.pause(at(1), false);
         time.end_turn(Clock::Unlimited, Seat::First, at(2));
         assert_eq!(time, Time::default());
     }

@@ -540,3 +540,36 @@ fn offers_and_join_codes_do_not_lengthen_a_log_without_end() {
     };
     assert_eq!(refused, Refusal::NoCode);
 }
+
+#[test]
+fn a_held_clock_stands_until_it_is_released() {
+    for clock in [Clock::PerMove { allowance: Duration::seconds(200) }, CLOCKS[2]] {
+        let mut table = Table::of_two(Variant::Kalah, clock);
+        let (mover, _) = table.to_move();
+        table.offer(mover, OfferKind::Pause).expect("time runs");
+        let left = table.game.time().deadline.expect("time runs") - START;
+        assert_eq!(table.game.release_clock(mover, START), []);
+        let held = table.game.hold_clock(mover, START + Duration::seconds(50));
+        table.apply(&held);
+        let pause = table.game.time().pause.expect("it is paused");
+        assert_eq!((pause.left, pause.is_held, table.game.offers()), (left - Duration::seconds(50), true, &[][..]));
+        assert_eq!(table.game.hold_clock(mover, START), []);
+        for player in [PEOPLE[0], PEOPLE[1]] {
+            let refused = table.answer(player, OfferKind::Pause, OfferAnswer::Withdraw);
+            assert_eq!(refused, Err(NothingToOffer::ClockHeld.into()));
+            let withdraws = Permitted::Answer(OfferKind::Pause, OfferAnswer::Withdraw);
+            assert!(!table.game.permitted(player, false).contains(&withdraws));
+        }
+        // Moves pass meanwhile.
+        table.play(START + Duration::seconds(9000));
+        assert_eq!(table.game.due(START + Duration::days(900)), []);
+        let released = table.game.release_clock(mover, START + Duration::days(1));
+        table.apply(&released);
+        assert!(table.game.time().pause.is_none() && table.game.time().deadline > Some(START + Duration::days(1)));
+        assert_eq!(Game::replay(FIRST_GAME, &table.log).expect("a log"), table.game);
+        assert_eq!(audit(FIRST_GAME, &table.log, Some(&table.game)), vec![]);
+    }
+    // No clock runs.
+    assert_eq!(Table::of_two(Variant::Kalah, Clock::Unlimited).game.hold_clock(PEOPLE[0], START), []);
+    assert_eq!(Table::of_two(Variant::Kalah, CLOCKS[1]).game.hold_clock(PlayerId(Uuid::from_u128(77)), START), []);
+}

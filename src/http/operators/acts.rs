@@ -113,10 +113,10 @@ struct Changed {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     suspended_until: Option<String>,
-    /// Whether the suspension ends games that have begun.
+    /// What becomes of a suspended player's games that have begun: `play_on`, `stop` or `end`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    ends_games: Option<bool>,
+    games: Option<String>,
     /// The reason of the suspension.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

@@ -18,7 +18,7 @@ use crate::{
         players::{
             self,
             reports::{self, Which},
-            suspensions,
+            suspensions::{self, SuspendedGames},
         },
     },
     domain::Remark,
@@ -26,7 +26,7 @@ use crate::{
         answer::{code::Code, problem::Problem},
         players::profiles::{PlayerPath, name_taken, no_player},
         request::{
-            extract::{Body, NoQuery, Query, some_text, word},
+            extract::{Body, NoQuery, Query, some_text, some_word, word},
             names::parse_name,
         },
         state::AppState,
@@ -131,10 +131,10 @@ pub struct ActOnPlayer {
     #[serde(default, deserialize_with = "some_text")]
     #[schema(nullable = false, format = DateTime, example = "2026-12-24T12:00:00Z")]
     until: Option<String>,
-    /// With `suspend` alone: whether games that have begun end, as with `ban`. Otherwise they are played on.
-    #[serde(default)]
-    #[schema(required = false)]
-    ends_games: bool,
+    /// With `suspend` alone: what becomes of games that have begun, `play_on` if it is absent. A ban ends them.
+    #[serde(default, deserialize_with = "some_word")]
+    #[schema(nullable = false)]
+    games: Option<GamesWord>,
     /// With `rename` alone: the new name.
     #[serde(default, deserialize_with = "some_text")]
     #[schema(nullable = false, min_length = 1, max_length = 32, example = "Player 17")]
@@ -151,6 +151,27 @@ enum ActWord {
     Lift,
 }
 
+/// What becomes of games that have begun: `play_on`, the player still moves; `stop`, the player does not move, and clocks stand until the
+/// suspension ends; `end`, they end, as with a ban.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = SuspendedGames)]
+enum GamesWord {
+    PlayOn,
+    Stop,
+    End,
+}
+
+impl From<GamesWord> for SuspendedGames {
+    fn from(word: GamesWord) -> Self {
+        match word {
+            GamesWord::PlayOn => Self::PlayOn,
+            GamesWord::Stop => Self::Stop,
+            GamesWord::End => Self::End,
+        }
+    }
+}
+
 impl ActOnPlayer {
     fn read(self, state: &AppState, now: OffsetDateTime) -> Result<(Deed, Remark), Problem> {
         let reason = self.reason.parse::<Remark>();
@@ -158,11 +179,8 @@ impl ActOnPlayer {
         if self.until.is_some() && self.kind != ActWord::Suspend {
             return Err(Problem::invalid("/until", "only a suspension has an end"));
         }
-        if self.ends_games && self.kind != ActWord::Suspend {
-            return Err(Problem::invalid(
-                "/ends_games",
-                "only a suspension says what becomes of games: a ban ends them",
-            ));
+        if self.games.is_some() && self.kind != ActWord::Suspend {
+            return Err(Problem::invalid("/games", "only a suspension says what becomes of games: a ban ends them"));
         }
         if self.name.is_some() && self.kind != ActWord::Rename {
             return Err(Problem::invalid("/name", "only `rename` gives a name"));
@@ -184,7 +202,7 @@ impl ActOnPlayer {
                     let detail = "a suspension ends in the future, within ten years";
                     return Err(Problem::invalid_as("out_of_range", "/until", detail));
                 }
-                Deed::Suspend { until, ends_games: self.ends_games }
+                Deed::Suspend { until, games: self.games.map_or(SuspendedGames::PlayOn, SuspendedGames::from) }
             }
         };
         Ok((deed, reason))

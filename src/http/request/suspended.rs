@@ -60,9 +60,9 @@ const PERMITTED: &[(&str, &str)] = &[
     ("DELETE", "/v1/webhooks/{webhook_id}"),
 ];
 
-/// Those with which a player goes on in games that have begun, unless it is banned. Otherwise the opponents' games
-/// would stand still, and clocks run against a player who may not move.
-const PERMITTED_UNLESS_BANNED: [(&str, &str); 2] =
+/// Those with which a player goes on in games that have begun, unless the suspension stops or ends them. Otherwise clocks would run
+/// against a player who may not move.
+const PERMITTED_TO_PLAY_ON: [(&str, &str); 2] =
     [("POST", "/v1/games/{id}/moves"), ("POST", "/v1/games/{id}/offers/{type}/accept")];
 
 /// The permitted operations whose handlers refuse a part: a new name, and a new e-mail address.
@@ -76,7 +76,7 @@ pub(crate) fn permits(suspension: &Term, method: &Method, path: &str) -> bool {
     let permits = |pattern: &str| {
         let operation = (method.as_str(), pattern);
         PERMITTED.contains(&operation)
-            || (suspension.until.is_some() && PERMITTED_UNLESS_BANNED.contains(&operation) && !path.contains(REMATCH))
+            || (suspension.plays_on && PERMITTED_TO_PLAY_ON.contains(&operation) && !path.contains(REMATCH))
     };
     method.is_safe() || paths::find(path).is_some_and(|known| permits(&known.pattern))
 }

@@ -226,10 +226,14 @@ pub struct ClockView {
     /// When the side to move runs out of time; null while no time runs.
     #[schema(required = true)]
     deadline: Option<Timestamp>,
-    /// When the pause began on which both players agreed; absent without a pause.
+    /// When the pause began; absent without a pause.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     paused_at: Option<Timestamp>,
+    /// `true` in a pause for a player who is suspended: it ends with the suspension. Absent in one on which both players agreed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    is_held: Option<bool>,
     /// The time of the side to move when the pause ends; absent without a pause.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 0)]
@@ -258,6 +262,7 @@ impl ClockView {
             max_s: None,
             deadline: deadline.map(Timestamp),
             paused_at: pause.map(|pause| Timestamp(pause.since)),
+            is_held: pause.and_then(|pause| pause.is_held.then_some(true)),
             left_s: pause.map(|pause| pause.left.whole_seconds()),
         };
         let bank = |side| banks[game.seat_at(side)].whole_seconds();

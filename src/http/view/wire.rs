@@ -107,6 +107,9 @@ pub struct SuspensionView {
     /// When it ends; null for a ban.
     #[schema(required = true)]
     pub until: Option<Timestamp>,
+    /// What becomes of the player's games that have begun: `play_on`, the player still moves; `stop`, the player does not move, and clocks
+    /// stand until the suspension ends; `end`, they end, as with a ban.
+    pub games: &'static str,
 }
 
 impl From<&Suspension> for SuspensionView {
@@ -115,6 +118,7 @@ impl From<&Suspension> for SuspensionView {
             reason: suspension.reason.to_string(),
             since: Timestamp(suspension.begun_at),
             until: suspension.until.map(Timestamp),
+            games: suspension.games.as_str(),
         }
     }
 }

@@ -34,6 +34,10 @@ async fn statuses(app: &TestApp, games: &[String; 4]) -> Vec<Value> {
     found
 }
 
+fn suspension(games: &str) -> Value {
+    json!({"type": "suspend", "reason": "x", "until": "2030-01-01T00:00:00Z", "games": games})
+}
+
 #[actix_web::test]
 async fn a_ban_ends_all_games_and_a_suspension_those_that_have_not_begun() {
     let app = TestApp::start().await;
@@ -76,17 +80,17 @@ async fn a_suspension_that_says_so_ends_all_games() {
     let (kim, ana, bo) = (operator(&app, "kim").await, app.guest("Ana").await, app.guest("Bo").await);
     let games = games(&app, &ana, &bo).await;
     for kind in ["ban", "warn"] {
-        let body = json!({"type": kind, "reason": "x", "ends_games": true});
+        let body = json!({"type": kind, "reason": "x", "games": "end"});
         act(&app, &kim, &ana.id, &body).await.is_problem(422, "validation_failed");
     }
-    let body = |ends_games: bool| json!({"type": "suspend", "reason": "x", "until": "2030-01-01T00:00:00Z", "ends_games": ends_games});
-    let told = act(&app, &kim, &ana.id, &body(true)).await;
-    assert_eq!((told.status.as_u16(), &told.body["after"]["ends_games"]), (201, &json!(true)));
+    let told = act(&app, &kim, &ana.id, &suspension("end")).await;
+    assert_eq!((told.status.as_u16(), &told.body["after"]["games"]), (201, &json!("end")));
+    assert_eq!(app.get("/v1/me", Some(&ana)).await.body["suspension"]["games"], "end");
     // The later one counts.
-    assert_eq!(act(&app, &kim, &ana.id, &body(false)).await.body["before"]["ends_games"], true);
+    assert_eq!(act(&app, &kim, &ana.id, &suspension("play_on")).await.body["before"]["games"], "end");
     suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
     assert_eq!(statuses(&app, &games).await, ["active", "active", "aborted", "aborted"]);
-    act(&app, &kim, &ana.id, &body(true)).await;
+    act(&app, &kim, &ana.id, &suspension("end")).await;
     for _ in 0..2 {
         suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
         assert_eq!(statuses(&app, &games).await, ["finished", "aborted", "aborted", "aborted"]);
@@ -94,7 +98,77 @@ async fn a_suspension_that_says_so_ends_all_games() {
     every_log_replays_to_its_row(&app.db).await;
     // The command says the same.
     let ended =
-        server(&["players", "suspend", &bo.id, "7", "x", "--end-games"]).env("DATABASE_URL", url(&app)).output();
+        server(&["players", "suspend", &bo.id, "7", "x", "--games", "end"]).env("DATABASE_URL", url(&app)).output();
     assert!(ended.expect("the binary runs").status.success());
     assert_eq!(count_rows(&app, "player_suspension where ends_games").await, 2);
+}
+
+#[actix_web::test]
+async fn a_suspension_that_says_so_stops_clocks_until_no_suspension_does() {
+    let app = TestApp::start().await;
+    let (writers, _tasks) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
+    let (kim, ana, bo) = (operator(&app, "kim").await, app.guest("Ana").await, app.guest("Bo").await);
+    let clock = json!({"clock": {"type": "per_move", "move_s": 3600}});
+    let id = app.started_between(&ana, &bo, &clock).await;
+    let agreed = app.started_between(&ana, &bo, &clock).await;
+    let unlimited = app.started_between(&ana, &bo, &json!({})).await;
+    app.offer(&agreed, &ana, "pause").await;
+    app.answer_offer(&agreed, &bo, "pause", "accept").await;
+    app.offer(&id, &bo, "pause").await;
+    let settle = async || suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
+    let clock_of = async |id: &str| app.get_game(id, None).await.body["clock"].clone();
+    let version = async |id: &str| app.get_game(id, None).await.body["version"].clone();
+    let before = version(&unlimited).await;
+    act(&app, &kim, &ana.id, &suspension("stop")).await;
+    assert_eq!(app.get("/v1/me", Some(&ana)).await.body["suspension"]["games"], "stop");
+    app.play_move(&id, &ana, 1, "A").await.is_problem(403, "player_suspended");
+    app.answer_offer(&id, &ana, "pause", "accept").await.is_problem(403, "player_suspended");
+    let mut held = json!(null);
+    for _ in 0..2 {
+        settle().await;
+        let game = app.get_game(&id, Some(&bo)).await.body;
+        assert_eq!((&game["clock"]["deadline"], &game["clock"]["is_held"]), (&json!(null), &json!(true)), "{game}");
+        assert_eq!(
+            (&game["offers"], &game["version"]),
+            (&json!([]), if held.is_null() { &game["version"] } else { &held })
+        );
+        assert!(!game["me"]["actions"].as_array().expect("a list").contains(&json!("withdraw_pause")), "{game}");
+        held = game["version"].clone();
+    }
+    app.answer_offer(&id, &bo, "pause", "withdraw").await.is_problem(409, "offer_not_possible");
+    // It is a pause already.
+    assert_eq!(app.offer(&id, &bo, "pause").await.body["version"], held);
+    assert_eq!((version(&unlimited).await, clock_of(&agreed).await["is_held"].clone()), (before.clone(), json!(null)));
+    // A move of the opponent is possible, and leaves the clock as it is.
+    let turn = app.get_game(&id, None).await.body["turn"].clone();
+    if turn == "north" {
+        assert_eq!(app.play_move(&id, &bo, 1, "a").await.status, 201);
+    }
+    assert_eq!(clock_of(&id).await["is_held"], true);
+
+    // The opponent is suspended as well: the clock runs when neither suspension stops it.
+    act(&app, &kim, &bo.id, &suspension("stop")).await;
+    settle().await;
+    act(&app, &kim, &ana.id, &json!({"type": "lift", "reason": "x"})).await;
+    settle().await;
+    assert_eq!(clock_of(&id).await["is_held"], true);
+    act(&app, &kim, &bo.id, &suspension("play_on")).await;
+    for _ in 0..2 {
+        settle().await;
+        let clock = clock_of(&id).await;
+        assert!(clock["deadline"].is_string() && clock["paused_at"].is_null() && clock["is_held"].is_null(), "{clock}");
+    }
+    // The pause on which both agreed is theirs to end.
+    assert!(clock_of(&agreed).await["paused_at"].is_string());
+    assert_eq!(version(&unlimited).await, before);
+    assert_eq!(count_rows(&app, "player_suspension where holds_clocks").await, 0);
+
+    // A suspension that is over lets clocks run again, and one that replaces it does not stop them.
+    act(&app, &kim, &ana.id, &suspension("stop")).await;
+    settle().await;
+    assert_eq!(clock_of(&id).await["is_held"], true);
+    sqlx::query("update player_suspension set until = now()").execute(&app.db).await.expect("they are over");
+    settle().await;
+    assert!(clock_of(&id).await["deadline"].is_string());
+    every_log_replays_to_its_row(&app.db).await;
 }

@@ -23,6 +23,8 @@ struct PauseText {
     #[serde(with = "rfc3339")]
     since: OffsetDateTime,
     left: i64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_held: bool,
 }
 
 impl TimeText {
@@ -30,14 +32,18 @@ impl TimeText {
         let Time { banks, pause, .. } = game.time();
         let has_banks = matches!(game.terms().clock, Clock::Bank { .. });
         let banks = has_banks.then(|| [microseconds(banks.first), microseconds(banks.second)]);
-        let pause = pause.map(|Pause { since, left }| PauseText { since, left: microseconds(left) });
+        let pause = pause.map(|Pause { since, left, is_held }| PauseText { since, left: microseconds(left), is_held });
         (banks.is_some() || pause.is_some()).then_some(Self { banks, pause })
     }
 
     pub(crate) fn parse(stored: Option<Self>, deadline: Option<OffsetDateTime>) -> Time {
         let Self { banks, pause } = stored.unwrap_or(Self { banks: None, pause: None });
         let [first, second] = banks.unwrap_or_default().map(Duration::microseconds);
-        let pause = pause.map(|PauseText { since, left }| Pause { since, left: Duration::microseconds(left) });
+        let pause = pause.map(|PauseText { since, left, is_held }| Pause {
+            since,
+            left: Duration::microseconds(left),
+            is_held,
+        });
         Time { deadline, banks: BySeat { first, second }, pause }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     players::{
         self, Leftovers, Named, reports,
         settings::NewSettings,
-        suspensions::{self, Suspension},
+        suspensions::{self, SuspendedGames, Suspension},
     },
 };
 
@@ -27,8 +27,8 @@ pub enum Deed {
     Suspend {
         /// The end.
         until: OffsetDateTime,
-        /// Whether games that have begun end, as with a ban.
-        ends_games: bool,
+        /// What becomes of games that have begun.
+        games: SuspendedGames,
     },
     /// Suspends the player for good.
     Ban,
@@ -155,12 +155,11 @@ pub async fn act(
             Err(refused) => return Ok(refused),
         },
         Deed::Suspend { .. } | Deed::Ban => {
-            let (until, ends_games) = match deed {
-                Deed::Suspend { until, ends_games } => (Some(*until), *ends_games),
-                // A ban says it already.
-                _ => (None, false),
+            let (until, games) = match deed {
+                Deed::Suspend { until, games } => (Some(*until), *games),
+                _ => (None, SuspendedGames::End),
             };
-            let stored = suspensions::store(&mut transaction, player, reason, now, until, ends_games).await?;
+            let stored = suspensions::store(&mut transaction, player, reason, now, until, games).await?;
             (was.as_ref().map(described), Some(described(&stored)), Some(stored))
         }
         Deed::Lift => {
@@ -269,7 +268,7 @@ fn described(suspension: &Suspension) -> Value {
     let mut described = json!({ "is_banned": suspension.until.is_none(), "reason": suspension.reason.as_str() });
     if let Some(until) = suspension.until {
         described["suspended_until"] = json!(text(until));
-        described["ends_games"] = json!(suspension.ends_games);
+        described["games"] = json!(suspension.games.as_str());
     }
     described
 }

@@ -17,12 +17,37 @@ pub struct Suspension {
     pub begun_at: OffsetDateTime,
     /// When it ends; `None`: a ban.
     pub until: Option<OffsetDateTime>,
-    /// Whether it ends the games that have begun. A ban always does.
-    pub ends_games: bool,
+    /// What becomes of the games that have begun.
+    pub games: SuspendedGames,
     /// Whether an operator has ended it.
     pub is_lifted: bool,
     /// When it was made or changed, by the database's clock.
     pub changed_at: OffsetDateTime,
+}
+
+/// What becomes of a suspended player's games that have begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuspendedGames {
+    /// The player still moves in them.
+    PlayOn,
+    /// The player does not move, and the clocks stand until the suspension ends.
+    Stop,
+    /// They end. So they do with a ban.
+    End,
+}
+
+impl SuspendedGames {
+    /// All of them.
+    pub const ALL: [SuspendedGames; 3] = [SuspendedGames::PlayOn, SuspendedGames::Stop, SuspendedGames::End];
+
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            SuspendedGames::PlayOn => "play_on",
+            SuspendedGames::Stop => "stop",
+            SuspendedGames::End => "end",
+        }
+    }
 }
 
 impl Suspension {
@@ -33,7 +58,12 @@ impl Suspension {
 
     /// What of it every process keeps in memory.
     pub const fn term(&self) -> Term {
-        Term { until: self.until, is_lifted: self.is_lifted, changed_at: self.changed_at }
+        Term {
+            until: self.until,
+            plays_on: matches!(self.games, SuspendedGames::PlayOn),
+            is_lifted: self.is_lifted,
+            changed_at: self.changed_at,
+        }
     }
 }
 
@@ -42,6 +72,8 @@ impl Suspension {
 pub struct Term {
     /// When it ends; `None`: a ban.
     pub until: Option<OffsetDateTime>,
+    /// Whether the player goes on in games that have begun.
+    pub plays_on: bool,
     /// Whether an operator has ended it.
     pub is_lifted: bool,
     /// When it was made or changed, by the database's clock.
@@ -71,7 +103,7 @@ pub(crate) async fn find_within(
 ) -> Result<Option<Suspension>, DbError> {
     let row = sqlx::query_as!(
         SuspensionRow,
-        "select player_id, reason, begun_at, until, ends_games, lifted_at, changed_at from player_suspension where player_id = $1",
+        "select player_id, reason, begun_at, until, ends_games, stops_games, lifted_at, changed_at from player_suspension where player_id = $1",
         player.0,
     )
     .fetch_optional(connection)
@@ -87,23 +119,25 @@ pub(crate) async fn store(
     reason: &Remark,
     begun_at: OffsetDateTime,
     until: Option<OffsetDateTime>,
-    ends_games: bool,
+    games: SuspendedGames,
 ) -> Result<Suspension, DbError> {
     let row = sqlx::query_as!(
         SuspensionRow,
         r#"
-        insert into player_suspension (player_id, reason, begun_at, until, ends_games, lifted_at, changed_at)
-        values ($1, $2, $3, $4, $5, null, clock_timestamp())
+        insert into player_suspension (player_id, reason, begun_at, until, ends_games, stops_games, holds_clocks, lifted_at, changed_at)
+        values ($1, $2, $3, $4, $5, $6, $6, null, clock_timestamp())
         on conflict (player_id) do update
-        set reason = excluded.reason, begun_at = excluded.begun_at, until = excluded.until, ends_games = excluded.ends_games, lifted_at = null,
-            changed_at = excluded.changed_at
-        returning player_id, reason, begun_at, until, ends_games, lifted_at, changed_at
+        set reason = excluded.reason, begun_at = excluded.begun_at, until = excluded.until, ends_games = excluded.ends_games,
+            stops_games = excluded.stops_games, holds_clocks = player_suspension.holds_clocks or excluded.holds_clocks,
+            lifted_at = null, changed_at = excluded.changed_at
+        returning player_id, reason, begun_at, until, ends_games, stops_games, lifted_at, changed_at
         "#,
         player.0,
         reason.as_str(),
         begun_at,
         until,
-        ends_games,
+        games == SuspendedGames::End,
+        games == SuspendedGames::Stop,
     )
     .fetch_one(connection)
     .instrument(statement("insert player_suspension"))
@@ -122,7 +156,7 @@ pub(crate) async fn lift(
         r#"
         update player_suspension set lifted_at = $2, changed_at = clock_timestamp()
         where player_id = $1 and lifted_at is null
-        returning player_id, reason, begun_at, until, ends_games, lifted_at, changed_at
+        returning player_id, reason, begun_at, until, ends_games, stops_games, lifted_at, changed_at
         "#,
         player.0,
         now,
@@ -134,16 +168,15 @@ pub(crate) async fn lift(
 }
 
 /// Up to `limit` players whose suspension in force was made or changed since a moment, by the database's clock. These players still have
-/// what the suspension ends: open games and invitations, and active games as well if it says so. The answer tells with each player whether
-/// active games end.
+/// what the suspension ends or stops: open games and invitations, and by what it says, active games or running clocks.
 pub async fn list_unfinished(
     pool: &PgPool,
     since: OffsetDateTime,
     limit: u32,
-) -> Result<Vec<(PlayerId, bool)>, DbError> {
+) -> Result<Vec<(PlayerId, SuspendedGames)>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select player_id, ends_games or until is null as "ends_games!" from player_suspension
+        select player_id, ends_games or until is null as "ends_games!", stops_games from player_suspension
         where changed_at >= $1 and lifted_at is null and (until is null or until > now()) and (
             exists (
                 select from game where seat_0_player_id = player_id
@@ -153,13 +186,13 @@ pub async fn list_unfinished(
                     and game_status(started_at, finished_at, aborted_at) = 'open'
             ) or exists (
                 select from game where invited_player_id = player_id and started_at is null and aborted_at is null
-            ) or (ends_games or until is null) and (
+            ) or (ends_games or stops_games or until is null) and (
                 exists (
                     select from game where seat_0_player_id = player_id
-                        and game_status(started_at, finished_at, aborted_at) = 'active'
+                        and game_status(started_at, finished_at, aborted_at) = 'active' and (not stops_games or deadline is not null)
                 ) or exists (
                     select from game where seat_1_player_id = player_id and seat_0_player_id is distinct from seat_1_player_id
-                        and game_status(started_at, finished_at, aborted_at) = 'active'
+                        and game_status(started_at, finished_at, aborted_at) = 'active' and (not stops_games or deadline is not null)
                 )
             )
         )
@@ -171,22 +204,64 @@ pub async fn list_unfinished(
     .fetch_all(pool)
     .instrument(statement("select suspended players"))
     .await?;
-    Ok(rows.into_iter().map(|row| (PlayerId(row.player_id), row.ends_games)).collect())
+    let players = rows.into_iter().map(|row| {
+        let games = match (row.ends_games, row.stops_games) {
+            (true, _) => SuspendedGames::End,
+            (_, true) => SuspendedGames::Stop,
+            _ => SuspendedGames::PlayOn,
+        };
+        (PlayerId(row.player_id), games)
+    });
+    Ok(players.collect())
+}
+
+/// Up to `limit` players for whom clocks may stand, although no suspension stops their games any more.
+pub async fn list_released(pool: &PgPool, limit: u32) -> Result<Vec<PlayerId>, DbError> {
+    let players = sqlx::query_scalar!(
+        r#"
+        select player_id from player_suspension
+        where holds_clocks and not (stops_games and lifted_at is null and until > now())
+        limit $1
+        "#,
+        i64::from(limit),
+    )
+    .fetch_all(pool)
+    .instrument(statement("select released players"))
+    .await?;
+    Ok(players.into_iter().map(PlayerId).collect())
+}
+
+/// Notes that no clock stands for a player any more, unless a new suspension stops its games meanwhile.
+pub async fn set_released(pool: &PgPool, player: PlayerId) -> Result<(), DbError> {
+    sqlx::query!(
+        r#"
+        update player_suspension set holds_clocks = false
+        where player_id = $1 and not (stops_games and lifted_at is null and until > now())
+        "#,
+        player.0,
+    )
+    .execute(pool)
+    .instrument(statement("update player_suspension"))
+    .await?;
+    Ok(())
 }
 
 /// The suspensions in force, by the database's clock.
 pub(super) async fn in_force(connection: &mut PgConnection) -> Result<Vec<(PlayerId, Term)>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select player_id, until, changed_at from player_suspension
+        select player_id, until, not (ends_games or stops_games or until is null) as "plays_on!", changed_at from player_suspension
         where lifted_at is null and coalesce(until, 'infinity') > now()
         "#,
     )
     .fetch_all(connection)
     .instrument(statement("select player_suspension"))
     .await?;
-    let term = |until, changed_at| Term { until, is_lifted: false, changed_at };
-    Ok(rows.into_iter().map(|row| (PlayerId(row.player_id), term(row.until, row.changed_at))).collect())
+    let terms = rows.into_iter().map(|row| {
+        let term = Term { until: row.until, plays_on: row.plays_on, is_lifted: false, changed_at: row.changed_at };
+        (PlayerId(row.player_id), term)
+    });
+    Ok(terms.collect())
 }
 
 /// The suspensions that were made or changed within this time, also those that were lifted.
@@ -196,7 +271,7 @@ pub(super) async fn changed(
 ) -> Result<Vec<(PlayerId, Term)>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select player_id, until, lifted_at is not null as "is_lifted!", changed_at
+        select player_id, until, not (ends_games or stops_games or until is null) as "plays_on!", lifted_at is not null as "is_lifted!", changed_at
         from player_suspension where changed_at > now() - $1::interval
         "#,
         within,
@@ -205,7 +280,8 @@ pub(super) async fn changed(
     .instrument(statement("select player_suspension"))
     .await?;
     let terms = rows.into_iter().map(|row| {
-        let term = Term { until: row.until, is_lifted: row.is_lifted, changed_at: row.changed_at };
+        let term =
+            Term { until: row.until, plays_on: row.plays_on, is_lifted: row.is_lifted, changed_at: row.changed_at };
         (PlayerId(row.player_id), term)
     });
     Ok(terms.collect())
@@ -218,17 +294,23 @@ struct SuspensionRow {
     begun_at: OffsetDateTime,
     until: Option<OffsetDateTime>,
     ends_games: bool,
+    stops_games: bool,
     lifted_at: Option<OffsetDateTime>,
     changed_at: OffsetDateTime,
 }
 
 impl SuspensionRow {
     fn into_suspension(self) -> (PlayerId, Suspension) {
+        let games = match (self.until, self.ends_games, self.stops_games) {
+            (None, ..) | (_, true, _) => SuspendedGames::End,
+            (_, _, true) => SuspendedGames::Stop,
+            _ => SuspendedGames::PlayOn,
+        };
         let suspension = Suspension {
             reason: Remark::from_stored(self.reason),
             begun_at: self.begun_at,
             until: self.until,
-            ends_games: self.ends_games,
+            games,
             is_lifted: self.lifted_at.is_some(),
             changed_at: self.changed_at,
         };

@@ -4,7 +4,7 @@ use mancala_rules::Effect;
 use time::OffsetDateTime;
 
 use super::{Action, Command, Context, Refusal, facts::Facts};
-use crate::{Event, Fact, Game, GameResult, Offer, PlayerId, Reason, Seat, Status, game::in_microseconds};
+use crate::{Event, Fact, Game, GameResult, Offer, OfferKind, PlayerId, Reason, Seat, Status, game::in_microseconds};
 
 /// What a command leads to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,6 +74,23 @@ impl Game {
             facts.push(Fact::Aborted { seat: self.terms().creator });
         }
         self.events(facts, in_microseconds(at))
+    }
+
+    /// The events by which the clock stops for a player who is suspended. No player can let it run again. None if it stands
+    /// already.
+    pub fn hold_clock(&self, player: PlayerId, at: OffsetDateTime) -> Vec<Event> {
+        let seat = Seat::ALL.into_iter().find(|seat| self.players()[*seat] == Some(player));
+        let Some(seat) = seat.filter(|_| self.time().deadline.is_some()) else { return vec![] };
+        let offered = self.offer(OfferKind::Pause).map(|&Offer { seat, kind, .. }| Fact::OfferWithdrawn { seat, kind });
+        self.events(offered.into_iter().chain([Fact::Paused { seat }]).collect(), in_microseconds(at))
+    }
+
+    /// The event by which a clock that was held runs again. None if it is not held.
+    pub fn release_clock(&self, player: PlayerId, at: OffsetDateTime) -> Vec<Event> {
+        let seat = Seat::ALL.into_iter().find(|seat| self.players()[*seat] == Some(player));
+        let is_held = self.time().pause.is_some_and(|pause| pause.is_held);
+        let facts = seat.filter(|_| is_held).map(|seat| Fact::Resumed { seat });
+        self.events(facts.into_iter().collect(), in_microseconds(at))
     }
 
     /// Numbers and dates facts. Time never runs backwards within a game, whatever the machine's clock does.

@@ -4,8 +4,8 @@ use mancala_rules::{AnyPosition, Move};
 
 use super::{Command, Context, NothingToOffer, OFFERS_MAX, Refusal, facts::Facts};
 use crate::{
-    Clock, Fact, Game, GameResult, Moved, Offer, OfferAnswer, OfferKind, Opponent, PLIES_MAX, PlayerId, Ply, PlyAction,
-    RUNNING_GAMES_MAX, Reason, Seat, Status,
+    Clock, Fact, Game, GameResult, Moved, Offer, OfferAnswer, OfferKind, Opponent, PLIES_MAX, Pause, PlayerId, Ply,
+    PlyAction, RUNNING_GAMES_MAX, Reason, Seat, Status,
     game::{EVENTS_MAX, standing_plies},
 };
 
@@ -72,9 +72,11 @@ impl Game {
             (OfferAnswer::Accept, Some(offer)) if !is_own => self.agree(offer, seat, context),
             (OfferAnswer::Decline, Some(_)) if !is_own => Ok(vec![Fact::OfferDeclined { seat, kind }].into()),
             (OfferAnswer::Withdraw, Some(_)) if is_own => Ok(vec![Fact::OfferWithdrawn { seat, kind }].into()),
-            (OfferAnswer::Withdraw, None) if kind == OfferKind::Pause && self.time().pause.is_some() => {
-                Ok(vec![Fact::Resumed { seat }].into())
-            }
+            (OfferAnswer::Withdraw, None) if kind == OfferKind::Pause => match self.time().pause {
+                Some(Pause { is_held: true, .. }) => Err(NothingToOffer::ClockHeld.into()),
+                Some(_) => Ok(vec![Fact::Resumed { seat }].into()),
+                None => Err(Refusal::NoSuchOffer),
+            },
             _ => Err(Refusal::NoSuchOffer),
         }
     }

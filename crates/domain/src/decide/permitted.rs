@@ -106,7 +106,8 @@ impl Game {
             // It would accept the other player's offer.
             Permitted::Offer(kind) if self.offer(kind).is_some() => return false,
             Permitted::Answer(kind, answer) if self.offer(kind).is_none() => {
-                return (kind, answer) == (OfferKind::Pause, OfferAnswer::Withdraw) && self.time().pause.is_some();
+                let is_agreed = self.time().pause.is_some_and(|pause| !pause.is_held);
+                return (kind, answer) == (OfferKind::Pause, OfferAnswer::Withdraw) && is_agreed;
             }
             Permitted::Join => Action::Join { join_code: None },
             Permitted::Decline => Action::Decline,

@@ -108,6 +108,9 @@ pub enum NothingToOffer {
     /// Time is unlimited.
     #[error("no time runs in this game")]
     NoClock,
+    /// The clock stands for a suspended player, and no player ends that.
+    #[error("the clock stands as long as a player of the game is suspended")]
+    ClockHeld,
     /// The rules have no agreed end.
     #[error("the rules of this game know no agreed end")]
     NoAgreedEnd,

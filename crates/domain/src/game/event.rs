@@ -77,14 +77,14 @@ pub enum Fact {
         /// The kind of the offer.
         kind: OfferKind,
     },
-    /// An offered pause was accepted: the clock stands.
+    /// An offered pause was accepted: the clock stands. Without a pending offer the clock is held for a suspended player.
     Paused {
-        /// The accepting player's seat.
+        /// The seat of the accepting player, or of the suspended one.
         seat: Seat,
     },
     /// The clock runs again.
     Resumed {
-        /// The seat of the player that ended the pause.
+        /// The seat of the player that ended the pause, or for which the clock was held.
         seat: Seat,
     },
     /// An offered rematch was accepted: it is another game.

@@ -165,7 +165,9 @@ impl Game {
             }
             Fact::OfferDeclined { kind, .. } | Fact::OfferWithdrawn { kind, .. } => self.drop_offer(*kind),
             Fact::Paused { .. } => {
-                state.time.pause(event.at);
+                // A pause without an offer was made for a suspended player.
+                let is_held = state.offers.iter().all(|offer| offer.kind != OfferKind::Pause);
+                state.time.pause(event.at, is_held);
                 self.drop_offer(OfferKind::Pause);
             }
             Fact::Resumed { .. } => state.time.resume(event.at),
