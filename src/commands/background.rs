@@ -9,7 +9,7 @@ use mancala_server::{
     db::{self, Database, Writers},
     file_plan::FilePlan,
     http,
-    jobs::{analyses, computers, deadlines, explorer, mail, maintenance, purge, push, webhooks},
+    jobs::{analyses, computers, deadlines, explorer, mail, maintenance, purge, push, suspended_games, webhooks},
     metrics::Metrics,
     priority,
     push::{Push, Pusher},
@@ -80,12 +80,15 @@ impl Background {
             };
             (actix_web::rt::spawn(run), stopping)
         });
+        // As mail does.
+        let suspending = suspended_games::run(maintaining.clone(), writers.clone());
         let maintaining =
             maintenance::run(maintaining, writers.clone(), metrics.clone(), maintenance_settings(options));
         let settling = deadlines::run(settling, writers.clone());
         let tasks = vec![
             actix_web::rt::spawn(after(jobs_delay, maintaining)),
             actix_web::rt::spawn(after(jobs_delay, settling)),
+            actix_web::rt::spawn(after(jobs_delay, suspending)),
         ];
         let jobs = Jobs::new(options, push, &files, writers, metrics);
         let database = database.clone();

@@ -120,7 +120,8 @@ fn show(options: &Serve, player: PlayerId) -> Result<(), Failure> {
         let suspension = suspensions::find(&pool, player).await.map_err(Failure::new)?;
         if let Some(suspension) = suspension.filter(|suspension| suspension.is_active(now())) {
             let end = suspension.until.map_or_else(|| "banned".to_owned(), |until| format!("suspended until {until}"));
-            writeln!(text, "{end}: {}", one_line(suspension.reason.as_str())).expect(NEVER_FAILS);
+            let (games, reason) = (suspension.games.as_str(), one_line(suspension.reason.as_str()));
+            writeln!(text, "{end}, games {games}: {reason}").expect(NEVER_FAILS);
         }
         for report in reports::list(&pool, Which::About(player), None, SHOWN_MAX).await.map_err(Failure::new)? {
             text.push_str(&report_line(&report));

@@ -1,11 +1,11 @@
-//! The rounds of maintenance. They claim names that an older release stored, end games of erased and banned players and
-//! abandoned games, and delete what has expired. They archive the logs of games that ended long ago.
+//! The rounds of maintenance. They claim names that an older release stored, end games of erased players and abandoned games,
+//! and delete what has expired. They archive the logs of games that ended long ago.
 
 use std::{sync::Arc, time::Duration};
 
 use sqlx::PgPool;
 
-use super::{abandonment, archive, erasure, names, purge, suspended_games};
+use super::{abandonment, archive, erasure, names, purge};
 use crate::{clock::now, db::Writers, metrics::Metrics};
 
 /// The pause between two rounds: an erased player is gone from all games within minutes, also after a crash.
@@ -34,9 +34,6 @@ pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, set
         tokio::time::sleep(PAUSE).await;
         if let Err(error) = erasure::end_games(&pool, &writers, now()).await {
             tracing::warn!("not all games of erased players were ended: {error}");
-        }
-        if let Err(error) = suspended_games::settle(&pool, &writers, now()).await {
-            tracing::warn!("not all games of suspended players were ended: {error}");
         }
         if let Err(error) = abandonment::end_games(&pool, &writers, settings.abandoned_after, &mut scan, now()).await {
             tracing::warn!("not all abandoned games were ended: {error}");

@@ -1,112 +1,121 @@
 //! Ends and stops games of suspended players. Those that wait for an opponent are aborted, and invitations declined. Games that
 //! have begun are played on, unless the player is banned or the suspension says otherwise. Then the job aborts what has
-//! hardly begun and resigns the rest, or holds their clocks until no suspension stops them.
+//! hardly begun and resigns the rest, or holds clocks until no suspension stops them.
+
+use std::{sync::Arc, time::Duration as StdDuration};
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
 use super::{deadlines::settle_game, leaving::end_game};
 use crate::{
+    clock::now,
     db::{
         DbError, Writers,
-        games::{self, Appended},
+        games::{self, held},
         players::suspensions::{self, SuspendedGames},
     },
-    domain::{Action, Event, Game, GameId, PlayerId, Seat},
+    domain::{Action, Event, Game, GameId, PlayerId},
     repeats,
 };
 
-/// How long after a suspension its player's games are searched for. Later ones are invitations of others, which expire.
+/// The pause between two rounds. Until a clock is held, it runs against a player who may not move.
+const PAUSE: StdDuration = StdDuration::from_secs(10);
+
+/// How long after a suspension its player's games are searched for that end. Later ones are invitations of others, which expire. Clocks
+/// that a suspension stops are searched for as long as it lasts.
 const SEARCHED_FOR: Duration = Duration::days(7);
 
-/// How many players one round handles, and how many games of each.
+/// How many players one round handles, and how many games of each; and how many held games one statement reads.
 const PLAYERS_MAX: u32 = 100;
 const GAMES_MAX: u32 = 1000;
+
+/// Runs until it is dropped. A failed round is logged, and the next one retries.
+pub async fn run(pool: PgPool, writers: Arc<Writers>) {
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        if let Err(error) = settle(&pool, &writers, now()).await
+            && let Some(line) = repeats::admit("suspended players", &error.to_string())
+        {
+            tracing::warn!(
+                left_out = line.left_out,
+                "not all games of suspended players were ended or stopped: {error}"
+            );
+        }
+    }
+}
 
 /// One round. A game with a version conflict or a failure is left to the next round. So is all that a stopped process
 /// has not ended. A ban that is lifted meanwhile leaves the games of this round ended.
 pub async fn settle(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     for (player, games) in suspensions::list_unfinished(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
-        let begun = match games {
-            SuspendedGames::End => games::list_unfinished(pool, player, GAMES_MAX).await?,
-            SuspendedGames::Stop => {
-                hold_clocks(pool, writers, player, now).await?;
-                vec![]
+        let (found, actions) = match games {
+            SuspendedGames::End => {
+                (games::list_unfinished(pool, player, GAMES_MAX).await?, [Action::Abort, Action::Leave])
             }
-            SuspendedGames::PlayOn => vec![],
+            SuspendedGames::Stop | SuspendedGames::PlayOn => {
+                (games::list_open(pool, player, GAMES_MAX).await?, [Action::Abort, Action::Decline])
+            }
         };
-        for id in begun {
-            let ended = end_game(pool, writers, player, id, &[Action::Abort, Action::Leave], now).await;
-            log_failure(id, ended);
+        for id in found {
+            log_failure(id, end_game(pool, writers, player, id, &actions, now).await);
         }
-        for id in games::list_open(pool, player, GAMES_MAX).await? {
-            let ended = end_game(pool, writers, player, id, &[Action::Abort, Action::Decline], now).await;
-            log_failure(id, ended);
-        }
-    }
-    for player in suspensions::list_released(pool, PLAYERS_MAX).await? {
-        if release_clocks(pool, writers, player, now).await? {
-            suspensions::set_released(pool, player).await?;
-        }
-    }
-    Ok(())
-}
-
-/// Stops the clocks of a player's games.
-async fn hold_clocks(pool: &PgPool, writers: &Writers, player: PlayerId, now: OffsetDateTime) -> Result<(), DbError> {
-    for id in games::list_unfinished(pool, player, GAMES_MAX).await? {
-        let held = change(pool, writers, id, now, async |game| Ok(game.hold_clock(player, now))).await;
-        log_failure(id, held);
-    }
-    Ok(())
-}
-
-/// Lets the clocks of a player's games run again, except those that stand for the opponent, too. Returns whether all of them do.
-async fn release_clocks(
-    pool: &PgPool,
-    writers: &Writers,
-    player: PlayerId,
-    now: OffsetDateTime,
-) -> Result<bool, DbError> {
-    let mut is_done = true;
-    for id in games::list_unfinished(pool, player, GAMES_MAX).await? {
-        let released = change(pool, writers, id, now, async |game| {
-            for other in Seat::ALL.into_iter().filter_map(|seat| game.players()[seat]).filter(|other| *other != player)
-            {
-                let suspension = suspensions::find_active(pool, other, now).await?;
-                if suspension.is_some_and(|suspension| suspension.games == SuspendedGames::Stop) {
-                    return Ok(vec![]);
-                }
+        if games == SuspendedGames::Stop {
+            for id in held::list_running(pool, player, GAMES_MAX).await? {
+                log_failure(id, hold_clock(pool, writers, player, id).await);
             }
-            Ok(game.release_clock(player, now))
-        })
-        .await;
-        is_done &= matches!(released, Ok(true));
-        log_failure(id, released);
+        }
     }
-    Ok(is_done)
+    let mut last = None;
+    loop {
+        let released = held::list_released(pool, last, GAMES_MAX).await?;
+        for id in &released {
+            log_failure(*id, release_clock(pool, writers, *id).await);
+        }
+        last = released.last().copied();
+        if released.len() < GAMES_MAX as usize {
+            return Ok(());
+        }
+    }
 }
 
-/// Changes a game by events, unless another change comes first. Returns whether the game is as it is to be.
+/// Stops the clock of a player's game, if a suspension of the player still says so. The game is noted first: so another process that
+/// lets clocks run again finds it, even if this one is late or stops.
+async fn hold_clock(pool: &PgPool, writers: &Writers, player: PlayerId, id: GameId) -> Result<(), DbError> {
+    // A time that has run out takes precedence.
+    settle_game(pool, writers, id, now()).await?;
+    if suspensions::stops_games(pool, player).await? {
+        held::note(pool, id).await?;
+        change(pool, writers, id, |game| game.hold_clock(player, now())).await?;
+    }
+    Ok(())
+}
+
+/// Lets the clock of a game run again, or forgets the game if its clock does not stand.
+async fn release_clock(pool: &PgPool, writers: &Writers, id: GameId) -> Result<(), DbError> {
+    if change(pool, writers, id, |game| game.release_clock(now())).await? {
+        Ok(())
+    } else {
+        held::forget(pool, id).await
+    }
+}
+
+/// Changes a game by events, unless another change comes first. Returns whether there is something to change.
 async fn change(
     pool: &PgPool,
     writers: &Writers,
     id: GameId,
-    now: OffsetDateTime,
-    decide: impl AsyncFn(&Game) -> Result<Vec<Event>, DbError>,
+    decide: impl Fn(&Game) -> Vec<Event>,
 ) -> Result<bool, DbError> {
-    // A time that has run out takes precedence.
-    settle_game(pool, writers, id, now).await?;
-    let Some(mut game) = games::find_whole(pool, id).await?.map(|seated| seated.game) else { return Ok(true) };
-    let events = decide(&game).await?;
-    let applied = events.iter().try_for_each(|event| game.apply(event));
-    if applied.is_err() || events.is_empty() {
-        return Ok(true);
+    let Some(mut game) = games::find_whole(pool, id).await?.map(|seated| seated.game) else { return Ok(false) };
+    let events = decide(&game);
+    if !events.is_empty() && events.iter().all(|event| game.apply(event).is_ok()) {
+        games::append(writers, &game, &events).await?;
     }
-    Ok(games::append(writers, &game, &events).await? == Appended::Stored)
+    Ok(!events.is_empty())
 }
 
-fn log_failure<T>(id: GameId, settled: Result<T, DbError>) {
+fn log_failure(id: GameId, settled: Result<(), DbError>) {
     if let Err(error) = settled
         && let Some(line) = repeats::admit("games of suspended players", &error.to_string())
     {

@@ -4026,7 +4026,7 @@ export interface components {
              * @description The game that was read.
              */
             game_id?: string;
-            /** @description What becomes of a suspended player's games that have begun: `play_on`, `stop` or `end`. */
+            /** @description What becomes of a suspended player's games that have begun: `play_on`, `stop` or `end`. Clients ignore values that they do not know. */
             games?: string;
             /** @description Whether the player is banned. */
             is_banned?: boolean;

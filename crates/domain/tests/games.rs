@@ -548,7 +548,7 @@ fn a_held_clock_stands_until_it_is_released() {
         let (mover, _) = table.to_move();
         table.offer(mover, OfferKind::Pause).expect("time runs");
         let left = table.game.time().deadline.expect("time runs") - START;
-        assert_eq!(table.game.release_clock(mover, START), []);
+        assert_eq!(table.game.release_clock(START), []);
         let held = table.game.hold_clock(mover, START + Duration::seconds(50));
         table.apply(&held);
         let pause = table.game.time().pause.expect("it is paused");
@@ -563,7 +563,7 @@ fn a_held_clock_stands_until_it_is_released() {
         // Moves pass meanwhile.
         table.play(START + Duration::seconds(9000));
         assert_eq!(table.game.due(START + Duration::days(900)), []);
-        let released = table.game.release_clock(mover, START + Duration::days(1));
+        let released = table.game.release_clock(START + Duration::days(1));
         table.apply(&released);
         assert!(table.game.time().pause.is_none() && table.game.time().deadline > Some(START + Duration::days(1)));
         assert_eq!(Game::replay(FIRST_GAME, &table.log).expect("a log"), table.game);

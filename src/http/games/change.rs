@@ -211,7 +211,11 @@ async fn load(
     }
     let (mut is_blocked, mut offers_made) = (false, 0);
     if let Some(other) = game.approached_by(command) {
-        is_blocked = blocks::is_between(&state.db, command.player, other).await?;
+        // A rematch with a suspended player would stand still, or be over at once.
+        let standing = state.hub.audience().revocations().standing(other).and_then(|standing| standing.suspension);
+        let is_suspended = standing.is_some_and(|suspension| suspension.is_active(now()));
+        is_blocked = (begins_rematch(command.action) && is_suspended)
+            || blocks::is_between(&state.db, command.player, other).await?;
         if let Action::Offer { kind } = command.action
             && let Some(seat) = Seat::ALL.into_iter().find(|seat| game.players()[*seat] == Some(command.player))
         {

@@ -51,6 +51,7 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
     let disabled = texts(&["by_request", "gone", "failing", "overflow", "unverified", "app_disabled"]);
     let reports = texts(&ReportReason::ALL.map(ReportReason::as_str));
     let acts = [texts(&Deed::WORDS), texts(&[CLOSE_REPORT, READ_GAME])].concat();
+    let suspended = texts(&SuspendedGames::ALL.map(SuspendedGames::as_str));
     let devices = texts(&DeviceKind::ALL.map(DeviceKind::as_str));
     vec![
         ("Device", "kind", devices.clone()),
@@ -67,7 +68,8 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
         ("Push", "kinds", devices),
         ("Report", "reason", reports),
         ("Result", "reason", reasons),
-        ("Suspension", "games", texts(&SuspendedGames::ALL.map(SuspendedGames::as_str))),
+        ("OperatorChange", "games", suspended.clone()),
+        ("Suspension", "games", suspended),
         ("Webhook", "disabled_reason", disabled.clone()),
         ("Webhook", "events", notices.clone()),
         ("WebhookDelivery", "last_error", failed),

@@ -174,6 +174,13 @@ async fn an_abandoned_game_of_a_guest_against_the_computer_ends() {
     for id in [&unmoved, &moved, &of_account, &computers] {
         assert_eq!(status(id).await, "active");
     }
+    // A guest who may not move has abandoned nothing.
+    let stop = "insert into player_suspension (player_id, reason, begun_at, until, games, changed_at)
+        select id, 'x', now(), now() + interval '1 day', 'stop', now() from player where name = 'Ana'";
+    sqlx::query(stop).execute(&app.db).await.expect("the guest is stopped");
+    end(8).await;
+    assert_eq!([status(&unmoved).await, status(&moved).await], ["active", "active"]);
+    sqlx::query("update player_suspension set lifted_at = now()").execute(&app.db).await.expect("it is lifted");
     end(8).await;
     assert_eq!([status(&unmoved).await, status(&moved).await], ["aborted", "finished"]);
     assert_eq!([status(&of_account).await, status(&computers).await], ["active", "active"]);

@@ -100,7 +100,7 @@ async fn a_suspension_that_says_so_ends_all_games() {
     let ended =
         server(&["players", "suspend", &bo.id, "7", "x", "--games", "end"]).env("DATABASE_URL", url(&app)).output();
     assert!(ended.expect("the binary runs").status.success());
-    assert_eq!(count_rows(&app, "player_suspension where ends_games").await, 2);
+    assert_eq!(count_rows(&app, "player_suspension where games = 'end'").await, 2);
 }
 
 #[actix_web::test]
@@ -161,14 +161,78 @@ async fn a_suspension_that_says_so_stops_clocks_until_no_suspension_does() {
     // The pause on which both agreed is theirs to end.
     assert!(clock_of(&agreed).await["paused_at"].is_string());
     assert_eq!(version(&unlimited).await, before);
-    assert_eq!(count_rows(&app, "player_suspension where holds_clocks").await, 0);
+    // What is noted of the game goes when no other process can be about to hold its clock.
+    assert_eq!(count_rows(&app, "held_game").await, 1);
+    set(&app, "held_game set since = since - interval '1 hour'").await;
+    settle().await;
+    assert_eq!(count_rows(&app, "held_game").await, 0);
 
     // A suspension that is over lets clocks run again, and one that replaces it does not stop them.
     act(&app, &kim, &ana.id, &suspension("stop")).await;
     settle().await;
     assert_eq!(clock_of(&id).await["is_held"], true);
-    sqlx::query("update player_suspension set until = now()").execute(&app.db).await.expect("they are over");
+    set(&app, "player_suspension set until = now()").await;
     settle().await;
     assert!(clock_of(&id).await["deadline"].is_string());
     every_log_replays_to_its_row(&app.db).await;
+}
+
+async fn set(app: &TestApp, what: &str) {
+    sqlx::query(sqlx::AssertSqlSafe(format!("update {what}"))).execute(&app.db).await.expect("a database");
+}
+
+#[actix_web::test]
+async fn no_clock_stands_for_ever_and_none_runs_against_a_player_who_is_stopped() {
+    let app = TestApp::start().await;
+    let (writers, _tasks) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
+    let (kim, ana, bo) = (operator(&app, "kim").await, app.guest("Ana").await, app.guest("Bo").await);
+    let settle = async |at| suspended_games::settle(&app.db, &writers, at).await.expect("a database");
+    let is_held = async |id: &str| app.get_game(id, None).await.body["clock"]["is_held"] == true;
+    let clock = json!({"clock": {"type": "per_move", "move_s": 3600}});
+    let [id, agreed] = [app.started_between(&ana, &bo, &clock).await, app.started_between(&ana, &bo, &clock).await];
+    app.offer(&agreed, &ana, "pause").await;
+    app.answer_offer(&agreed, &bo, "pause", "accept").await;
+    for player in [&ana, &bo] {
+        act(&app, &kim, &player.id, &suspension("stop")).await;
+    }
+    settle(now()).await;
+    assert!(is_held(&id).await && !is_held(&agreed).await);
+    // Both suspensions end at one moment, and the round has begun before it.
+    let begun = now();
+    set(&app, "player_suspension set until = now()").await;
+    settle(begun).await;
+    assert!(!is_held(&id).await);
+
+    // After a week the opponent ends the pause to which both had agreed.
+    act(&app, &kim, &ana.id, &suspension("stop")).await;
+    set(&app, "player_suspension set changed_at = now() - interval '8 days', until = now() + interval '1 day'").await;
+    act(&app, &kim, &bo.id, &json!({"type": "lift", "reason": "x"})).await;
+    assert_eq!(app.answer_offer(&agreed, &bo, "pause", "withdraw").await.status, 200);
+    settle(now()).await;
+    assert!(is_held(&agreed).await && is_held(&id).await);
+
+    // The guest becomes an account before the next round.
+    act(&app, &kim, &ana.id, &json!({"type": "lift", "reason": "x"})).await;
+    let account = app.account("Anna", "correct horse").await;
+    let merged = app.post("/v1/me/merge", Some(&account), &json!({"guest_token": ana.token})).await;
+    assert_eq!(merged.status, 200, "{merged:?}");
+    settle(now()).await;
+    assert!(!is_held(&agreed).await && !is_held(&id).await);
+    every_log_replays_to_its_row(&app.db).await;
+}
+
+#[actix_web::test]
+async fn no_rematch_begins_with_a_suspended_player() {
+    let app = TestApp::start().await;
+    let (kim, ana, bo) = (operator(&app, "kim").await, app.guest("Ana").await, app.guest("Bo").await);
+    let id = app.started_between(&ana, &bo, &json!({})).await;
+    app.resign_game(&id, &bo).await;
+    assert_eq!(app.offer(&id, &ana, "rematch").await.status, 201);
+    suspend(&app, &kim, &ana, "suspend").await;
+    for _ in 0..2 {
+        app.offer(&id, &bo, "rematch").await.is_problem(409, "offer_not_possible");
+        app.answer_offer(&id, &bo, "rematch", "accept").await.is_problem(409, "offer_not_possible");
+    }
+    act(&app, &kim, &ana.id, &json!({"type": "lift", "reason": "x"})).await;
+    assert_eq!(app.answer_offer(&id, &bo, "rematch", "accept").await.status, 200);
 }

@@ -35,7 +35,7 @@ function Time({ clock, side, isOn, isActive }: { clock: Clock; side: Side; isOn:
   return (
     <span class={`time${isShort ? " short" : ""}`} role="timer" aria-label={t("game.time-left", { time: clockTime(left) })}>
       {clockTime(left)}
-      {clock.paused_at ? ` ${t("game.paused")}` : ""}
+      {clock.paused_at ? ` ${t(clock.is_held ? "game.held" : "game.paused")}` : ""}
     </span>
   );
 }

@@ -77,6 +77,12 @@ export class GameStore {
     return { turn, position, board, isMine, ply, legal: isMine && !waits ? legal_moves : [] };
   });
 
+  /** What may be played on the board that is shown. */
+  readonly legal = computed(() => {
+    const now = this.now.value;
+    return !now || this.playback.isMoving.value || this.playback.shown.value?.ply !== now.ply ? [] : now.legal;
+  });
+
   /** The hint for the position that is played from now, if it was asked for. */
   readonly hint = computed(() => {
     const [hint, now] = [this.hints.found.value, this.now.value];

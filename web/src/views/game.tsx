@@ -72,7 +72,7 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
         <Seat game={game} side={bottom} turn={turn} />
         <Status store={store} game={game} />
         {game.practice && game.me?.side && <HintLine store={store} game={game} />}
-        <SpecialMoves store={store} legal={now?.legal ?? []} hinted={store.hint.value?.move} />
+        <SpecialMoves store={store} legal={store.legal.value} hinted={store.hint.value?.move} />
       </div>
       <aside class="stack">
         <JoinPanel store={store} game={game} joinCode={joinCode} />
@@ -100,7 +100,7 @@ function TableBoard({ store, game, bottom }: { store: GameStore; game: Game; bot
       hand={shown.hand}
       frameMs={shown.frameMs}
       total={totalOf(game.board)}
-      moves={isMoving || shown.ply !== store.now.value?.ply ? [] : store.now.value.legal}
+      moves={store.legal.value}
       sent={pending && "move" in pending && store.now.value?.legal.length === 0 ? pending.move : null}
       preview={preview && !isMoving ? marksOf(preview.effects) : null}
       hintedMove={isMoving ? null : (store.hint.value?.move ?? null)}

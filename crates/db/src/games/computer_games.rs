@@ -58,8 +58,8 @@ pub struct Scanned {
     pub last: Option<GameId>,
 }
 
-/// Scans up to `limit` games after the given one for those in which a guest is to move and has not moved since `before`. Deletes the rows
-/// of those that are over.
+/// Scans up to `limit` games after the given one for those in which a guest is to move and has not moved since `before`. Those of a guest whose
+/// games a suspension stops are left out. Deletes the rows of those that are over.
 pub async fn scan(
     pool: &PgPool,
     before: OffsetDateTime,
@@ -78,7 +78,10 @@ pub async fn scan(
         )
         select seen.game_id, seen.player_id,
             coalesce(is_running and updated_at < $3 and player.kind = 'guest' and turn.game_id is null, false)
-                as "is_abandoned!"
+                and not exists (
+                    select from player_suspension suspension where suspension.player_id = seen.player_id
+                        and games = 'stop' and lifted_at is null and until > now()
+                ) as "is_abandoned!"
         from seen
         left join player on player.id = seen.player_id
         left join computer_turn turn on turn.game_id = seen.game_id

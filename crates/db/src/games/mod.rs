@@ -11,6 +11,7 @@ pub(crate) mod event_rows;
 pub(crate) mod find;
 pub(crate) mod fold;
 mod game_rows;
+pub mod held;
 mod insert;
 pub mod lookups;
 mod of_player;

@@ -103,13 +103,13 @@ pub(crate) async fn find_within(
 ) -> Result<Option<Suspension>, DbError> {
     let row = sqlx::query_as!(
         SuspensionRow,
-        "select player_id, reason, begun_at, until, ends_games, stops_games, lifted_at, changed_at from player_suspension where player_id = $1",
+        "select player_id, reason, begun_at, until, games, lifted_at, changed_at from player_suspension where player_id = $1",
         player.0,
     )
     .fetch_optional(connection)
     .instrument(statement("select player_suspension"))
     .await?;
-    Ok(row.map(|row| row.into_suspension().1))
+    row.map(SuspensionRow::into_suspension).transpose()
 }
 
 /// Stores a suspension in the place of an earlier one. The caller has locked the player's row.
@@ -124,25 +124,23 @@ pub(crate) async fn store(
     let row = sqlx::query_as!(
         SuspensionRow,
         r#"
-        insert into player_suspension (player_id, reason, begun_at, until, ends_games, stops_games, holds_clocks, lifted_at, changed_at)
-        values ($1, $2, $3, $4, $5, $6, $6, null, clock_timestamp())
+        insert into player_suspension (player_id, reason, begun_at, until, games, lifted_at, changed_at)
+        values ($1, $2, $3, $4, $5, null, clock_timestamp())
         on conflict (player_id) do update
-        set reason = excluded.reason, begun_at = excluded.begun_at, until = excluded.until, ends_games = excluded.ends_games,
-            stops_games = excluded.stops_games, holds_clocks = player_suspension.holds_clocks or excluded.holds_clocks,
-            lifted_at = null, changed_at = excluded.changed_at
-        returning player_id, reason, begun_at, until, ends_games, stops_games, lifted_at, changed_at
+        set reason = excluded.reason, begun_at = excluded.begun_at, until = excluded.until, games = excluded.games, lifted_at = null,
+            changed_at = excluded.changed_at
+        returning player_id, reason, begun_at, until, games, lifted_at, changed_at
         "#,
         player.0,
         reason.as_str(),
         begun_at,
         until,
-        games == SuspendedGames::End,
-        games == SuspendedGames::Stop,
+        games.as_str(),
     )
     .fetch_one(connection)
     .instrument(statement("insert player_suspension"))
     .await?;
-    Ok(row.into_suspension().1)
+    row.into_suspension()
 }
 
 /// Ends a suspension. The caller has locked the player's row. `None` if there is none that was not lifted.
@@ -156,7 +154,7 @@ pub(crate) async fn lift(
         r#"
         update player_suspension set lifted_at = $2, changed_at = clock_timestamp()
         where player_id = $1 and lifted_at is null
-        returning player_id, reason, begun_at, until, ends_games, stops_games, lifted_at, changed_at
+        returning player_id, reason, begun_at, until, games, lifted_at, changed_at
         "#,
         player.0,
         now,
@@ -164,7 +162,7 @@ pub(crate) async fn lift(
     .fetch_optional(connection)
     .instrument(statement("update player_suspension"))
     .await?;
-    Ok(row.map(|row| row.into_suspension().1))
+    row.map(SuspensionRow::into_suspension).transpose()
 }
 
 /// Up to `limit` players whose suspension in force was made or changed since a moment, by the database's clock. These players still have
@@ -176,8 +174,8 @@ pub async fn list_unfinished(
 ) -> Result<Vec<(PlayerId, SuspendedGames)>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select player_id, ends_games or until is null as "ends_games!", stops_games from player_suspension
-        where changed_at >= $1 and lifted_at is null and (until is null or until > now()) and (
+        select player_id, games from player_suspension
+        where (changed_at >= $1 or games = 'stop') and lifted_at is null and (until is null or until > now()) and (
             exists (
                 select from game where seat_0_player_id = player_id
                     and game_status(started_at, finished_at, aborted_at) = 'open'
@@ -186,13 +184,13 @@ pub async fn list_unfinished(
                     and game_status(started_at, finished_at, aborted_at) = 'open'
             ) or exists (
                 select from game where invited_player_id = player_id and started_at is null and aborted_at is null
-            ) or (ends_games or stops_games or until is null) and (
+            ) or games <> 'play_on' and (
                 exists (
                     select from game where seat_0_player_id = player_id
-                        and game_status(started_at, finished_at, aborted_at) = 'active' and (not stops_games or deadline is not null)
+                        and game_status(started_at, finished_at, aborted_at) = 'active' and (games = 'end' or deadline is not null)
                 ) or exists (
                     select from game where seat_1_player_id = player_id and seat_0_player_id is distinct from seat_1_player_id
-                        and game_status(started_at, finished_at, aborted_at) = 'active' and (not stops_games or deadline is not null)
+                        and game_status(started_at, finished_at, aborted_at) = 'active' and (games = 'end' or deadline is not null)
                 )
             )
         )
@@ -204,53 +202,27 @@ pub async fn list_unfinished(
     .fetch_all(pool)
     .instrument(statement("select suspended players"))
     .await?;
-    let players = rows.into_iter().map(|row| {
-        let games = match (row.ends_games, row.stops_games) {
-            (true, _) => SuspendedGames::End,
-            (_, true) => SuspendedGames::Stop,
-            _ => SuspendedGames::PlayOn,
-        };
-        (PlayerId(row.player_id), games)
-    });
-    Ok(players.collect())
+    rows.into_iter().map(|row| Ok((PlayerId(row.player_id), games(row.player_id, &row.games)?))).collect()
 }
 
-/// Up to `limit` players for whom clocks may stand, although no suspension stops their games any more.
-pub async fn list_released(pool: &PgPool, limit: u32) -> Result<Vec<PlayerId>, DbError> {
-    let players = sqlx::query_scalar!(
+/// Whether a suspension stops a player's games now, by the database's clock.
+pub async fn stops_games(pool: &PgPool, player: PlayerId) -> Result<bool, DbError> {
+    let stops = sqlx::query_scalar!(
         r#"
-        select player_id from player_suspension
-        where holds_clocks and not (stops_games and lifted_at is null and until > now())
-        limit $1
-        "#,
-        i64::from(limit),
-    )
-    .fetch_all(pool)
-    .instrument(statement("select released players"))
-    .await?;
-    Ok(players.into_iter().map(PlayerId).collect())
-}
-
-/// Notes that no clock stands for a player any more, unless a new suspension stops its games meanwhile.
-pub async fn set_released(pool: &PgPool, player: PlayerId) -> Result<(), DbError> {
-    sqlx::query!(
-        r#"
-        update player_suspension set holds_clocks = false
-        where player_id = $1 and not (stops_games and lifted_at is null and until > now())
+        select exists (
+            select from player_suspension where player_id = $1 and games = 'stop' and lifted_at is null and until > now()
+        ) as "stops!"
         "#,
         player.0,
-    )
-    .execute(pool)
-    .instrument(statement("update player_suspension"))
-    .await?;
-    Ok(())
+    );
+    stops.fetch_one(pool).instrument(statement("select player_suspension")).await.map_err(Into::into)
 }
 
 /// The suspensions in force, by the database's clock.
 pub(super) async fn in_force(connection: &mut PgConnection) -> Result<Vec<(PlayerId, Term)>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select player_id, until, not (ends_games or stops_games or until is null) as "plays_on!", changed_at from player_suspension
+        select player_id, until, games = 'play_on' as "plays_on!", changed_at from player_suspension
         where lifted_at is null and coalesce(until, 'infinity') > now()
         "#,
     )
@@ -271,7 +243,7 @@ pub(super) async fn changed(
 ) -> Result<Vec<(PlayerId, Term)>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select player_id, until, not (ends_games or stops_games or until is null) as "plays_on!", lifted_at is not null as "is_lifted!", changed_at
+        select player_id, until, games = 'play_on' as "plays_on!", lifted_at is not null as "is_lifted!", changed_at
         from player_suspension where changed_at > now() - $1::interval
         "#,
         within,
@@ -293,27 +265,26 @@ struct SuspensionRow {
     reason: String,
     begun_at: OffsetDateTime,
     until: Option<OffsetDateTime>,
-    ends_games: bool,
-    stops_games: bool,
+    games: String,
     lifted_at: Option<OffsetDateTime>,
     changed_at: OffsetDateTime,
 }
 
 impl SuspensionRow {
-    fn into_suspension(self) -> (PlayerId, Suspension) {
-        let games = match (self.until, self.ends_games, self.stops_games) {
-            (None, ..) | (_, true, _) => SuspendedGames::End,
-            (_, _, true) => SuspendedGames::Stop,
-            _ => SuspendedGames::PlayOn,
-        };
+    fn into_suspension(self) -> Result<Suspension, DbError> {
         let suspension = Suspension {
             reason: Remark::from_stored(self.reason),
             begun_at: self.begun_at,
             until: self.until,
-            games,
+            games: games(self.player_id, &self.games)?,
             is_lifted: self.lifted_at.is_some(),
             changed_at: self.changed_at,
         };
-        (PlayerId(self.player_id), suspension)
+        Ok(suspension)
     }
+}
+
+fn games(player: Uuid, text: &str) -> Result<SuspendedGames, DbError> {
+    let found = SuspendedGames::ALL.into_iter().find(|games| games.as_str() == text);
+    found.ok_or_else(|| DbError::inconsistent("player_suspension", "games", player, text))
 }

@@ -85,11 +85,10 @@ impl Game {
         self.events(offered.into_iter().chain([Fact::Paused { seat }]).collect(), in_microseconds(at))
     }
 
-    /// The event by which a clock that was held runs again. None if it is not held.
-    pub fn release_clock(&self, player: PlayerId, at: OffsetDateTime) -> Vec<Event> {
-        let seat = Seat::ALL.into_iter().find(|seat| self.players()[*seat] == Some(player));
+    /// The event by which a clock that was held runs again. None if it is not held. Its seat waits, so that the player to move is told.
+    pub fn release_clock(&self, at: OffsetDateTime) -> Vec<Event> {
         let is_held = self.time().pause.is_some_and(|pause| pause.is_held);
-        let facts = seat.filter(|_| is_held).map(|seat| Fact::Resumed { seat });
+        let facts = self.seat_to_move().filter(|_| is_held).map(|seat| Fact::Resumed { seat: seat.other() });
         self.events(facts.into_iter().collect(), in_microseconds(at))
     }
 

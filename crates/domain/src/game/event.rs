@@ -84,7 +84,7 @@ pub enum Fact {
     },
     /// The clock runs again.
     Resumed {
-        /// The seat of the player that ended the pause, or for which the clock was held.
+        /// The seat of the player that ended the pause. Of a clock that was held: the one that waits.
         seat: Seat,
     },
     /// An offered rematch was accepted: it is another game.
