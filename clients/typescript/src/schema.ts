@@ -2573,7 +2573,7 @@ export interface components {
             /** @description For other operators. */
             remark?: string;
         };
-        /** @description The closed list of failure codes. A code never changes its meaning. One of `malformed_request`, `validation_failed`, `unauthenticated`, `invalid_token`, `refresh_token_reused`, `invalid_credentials`, `sign_in_refused`, `forbidden`, `player_suspended`, `not_seated`, `not_found`, `method_not_allowed`, `not_acceptable`, `payload_too_large`, `unsupported_media_type`, `name_taken`, `identity_taken`, `last_way_in`, `seat_taken`, `own_game`, `game_not_started`, `game_over`, `not_your_turn`, `stale_ply`, `illegal_move`, `no_such_offer`, `offer_pending`, `offer_not_possible`, `too_many_games`, `no_record`, `game_not_over`, `too_many_analyses`, `too_many_webhooks`, `push_not_offered`, `too_many_devices`, `too_many_notes`, `too_many_blocks`, `too_many_imports`, `webhook_disabled`, `webhook_not_verified`, `email_not_configured`, `invalid_link`, `precondition_failed`, `idempotency_key_reused`, `rate_limited`, `internal`, `unavailable`, `issuer_unavailable`. Clients ignore values that they do not know. */
+        /** @description The closed list of failure codes. A code never changes its meaning. One of `malformed_request`, `validation_failed`, `unauthenticated`, `invalid_token`, `refresh_token_reused`, `invalid_credentials`, `sign_in_refused`, `forbidden`, `player_suspended`, `not_seated`, `not_found`, `method_not_allowed`, `not_acceptable`, `payload_too_large`, `unsupported_media_type`, `name_taken`, `identity_taken`, `last_way_in`, `seat_taken`, `own_game`, `game_not_started`, `game_over`, `not_your_turn`, `stale_ply`, `illegal_move`, `no_such_offer`, `offer_pending`, `offer_not_possible`, `too_many_games`, `no_record`, `game_not_over`, `too_many_analyses`, `too_many_webhooks`, `push_not_offered`, `too_many_devices`, `too_many_notes`, `too_many_blocks`, `too_many_mutes`, `too_many_friends`, `too_many_invitations`, `too_many_imports`, `webhook_disabled`, `webhook_not_verified`, `email_not_configured`, `invalid_link`, `precondition_failed`, `idempotency_key_reused`, `rate_limited`, `internal`, `unavailable`, `issuer_unavailable`. Clients ignore values that they do not know. */
         Code: string;
         /** @description What comes back from an issuer, and the session that asked for it. */
         CompleteSignIn: {
@@ -4565,6 +4565,8 @@ export interface components {
             reason?: string;
             /** @description The request's id in the server's log. */
             request_id: string;
+            /** @description With `too_many_invitations`: from when on the same request may succeed. */
+            retry_at?: components["schemas"]["Timestamp"];
             /**
              * Format: int32
              * @description The HTTP status.
@@ -7316,7 +7318,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `player_suspended`; `forbidden`: the caller has invited the same player 20 times within 24 hours */
+            /** @description `player_suspended` */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7340,7 +7342,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `too_many_games` */
+            /** @description `too_many_games`; `too_many_invitations`: the caller has invited the same player 20 times within 24 hours */
             409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14080,7 +14082,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `player_suspended`; `forbidden`: the caller itself, neither a guest nor an account, a player that the caller blocks, or too many friends or requests */
+            /** @description `player_suspended`; `forbidden`: the caller itself, neither a guest nor an account, a player that the caller blocks, or one that an app keeps apart from the caller */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14106,6 +14108,18 @@ export interface operations {
             };
             /** @description `not_acceptable` */
             406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too_many_friends`: too many friends or requests */
+            409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -15336,7 +15350,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: the caller itself, neither a guest nor an account, or the caller mutes 1,000 players already */
+            /** @description `forbidden`: the caller itself, or neither a guest nor an account */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -15362,6 +15376,18 @@ export interface operations {
             };
             /** @description `not_acceptable` */
             406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too_many_mutes` */
+            409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];

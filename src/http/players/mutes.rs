@@ -37,8 +37,9 @@ use crate::{
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 204, description = "The player is muted"),
-        (status = 403, description = "`forbidden`: the caller itself, neither a guest nor an account, or the caller mutes 1,000 players already"),
+        (status = 403, description = "`forbidden`: the caller itself, or neither a guest nor an account"),
         (status = 404, description = "`not_found`"),
+        (status = 409, description = "`too_many_mutes`"),
     ),
     security(("bearer" = []))
 )]
@@ -55,7 +56,7 @@ pub async fn create_mute(
     }
     match mutes::insert(&state.db, caller.player, path.0, now()).await? {
         Muting::Stored => Ok(HttpResponse::NoContent().finish()),
-        Muting::TooMany => Err(Problem::new(Code::Forbidden, format!("a player mutes at most {MUTES_MAX} others"))),
+        Muting::TooMany => Err(Problem::new(Code::TooManyMutes, format!("a player mutes at most {MUTES_MAX} others"))),
         Muting::NoMuter => Err(player::gone()),
         Muting::NoPlayer => Err(no_player()),
         Muting::NoPerson => Err(Problem::new(Code::Forbidden, "only guests and accounts can be muted")),

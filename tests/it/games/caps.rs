@@ -42,9 +42,10 @@ async fn a_player_invites_the_same_other_one_so_often_in_a_day() {
     let at_once = join_all((0..10).map(|_| invite(&app, &ana, &bo))).await;
     assert_eq!(at_once.iter().filter(|answer| answer.status == 201).count(), 5, "{at_once:?}");
     let refused = invite(&app, &ana, &bo).await;
-    refused.is_problem(403, "forbidden");
-    let detail = refused.string("/detail");
-    let again = OffsetDateTime::parse(detail.split_once("from ").expect("a moment").1, &Rfc3339).expect("a moment");
+    refused.is_problem(409, "too_many_invitations");
+    // Clients that obey this header by themselves would wait for a day.
+    assert!(!refused.headers.contains_key("retry-after"), "{refused:?}");
+    let again = OffsetDateTime::parse(&refused.string("/retry_at"), &Rfc3339).expect("a moment");
     let seconds = (again - now()).whole_seconds();
     assert!((86_000..=86_401).contains(&seconds), "{seconds}");
     assert_eq!(count_rows(&app, "game").await, 20);
@@ -55,7 +56,7 @@ async fn a_player_invites_the_same_other_one_so_often_in_a_day() {
     let age = "update invitation_count set made_at[1] = now() - interval '24 hours' where made_at[20] is not null";
     assert_eq!(sqlx::query(age).execute(&app.db).await.expect("a database").rows_affected(), 1);
     assert_eq!(invite(&app, &ana, &bo).await.status, 201);
-    invite(&app, &ana, &bo).await.is_problem(403, "forbidden");
+    invite(&app, &ana, &bo).await.is_problem(409, "too_many_invitations");
 }
 
 #[actix_web::test]
