@@ -1057,11 +1057,11 @@ export interface paths {
         };
         /**
          * Export everything stored about the caller
-         * @description The export has the profile, e-mail addresses, app, sign-ins, identities, the hash of a guest's network, idempotency
-         *     keys and open invitations. It has blocked and muted players, friends, and the caller's reports and warnings (the
-         *     newest 1,000 of each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games
-         *     with their histories. The password's hash, the secrets of webhooks, and the addresses and keys of devices are left
-         *     out.
+         * @description The export has the profile, e-mail addresses, app, sign-ins, identities and idempotency keys. It has the hashes of a
+         *     guest's network, and of those from which the caller reports. It has open invitations, the times of those that the
+         *     caller makes, blocked and muted players, friends, and the caller's reports and warnings (the newest 1,000 of each). It
+         *     has the suspension, requests for analyses, webhooks, devices, all notes, and all games with their histories. The
+         *     password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
          */
         get: operations["export_me"];
         put?: never;
@@ -3141,7 +3141,16 @@ export interface components {
             player: components["schemas"]["OwnProfile"];
             /** @description When the player's devices are silent. */
             push_settings: components["schemas"]["PushSettings"];
+            /** @description The players that the player has invited within the last day, the last one first: a player is invited a bounded number of times. */
+            recent_invitations: components["schemas"]["RecentInvitations"][];
             recovery_code_since: components["schemas"]["Timestamp"] | null;
+            /**
+             * @description Keyed hashes of the networks from which the player has reported others within the last day: reports of one network share a quota.
+             * @example [
+             *       "8c1f4b0de2a95376"
+             *     ]
+             */
+            report_networks: string[];
             /** @description The reports that the player has made, the last one first. */
             reports: components["schemas"]["Report"][];
             /** @description The player's sign-ins, newest first. */
@@ -4679,6 +4688,12 @@ export interface components {
              * @example 0.3.0
              */
             version: string;
+        };
+        /** @description When the player has invited another one. */
+        RecentInvitations: {
+            /** @description The times of the invitations, the first one first, whatever has become of them. */
+            made_at: components["schemas"]["Timestamp"][];
+            player: components["schemas"]["Player"];
         };
         /** @description A recent opponent. */
         RecentOpponent: {

@@ -66,9 +66,7 @@ pub async fn create_friend(
             let view = FriendView::of(&friend);
             Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(view))
         }
-        Asking::TooManyRequests => {
-            too_many(format!("at most {REQUESTS_MAX} requests of a player wait: withdraw one"))
-        }
+        Asking::TooManyRequests => too_many(format!("at most {REQUESTS_MAX} requests of a player wait: withdraw one")),
         Asking::TooManyFriends => {
             too_many(format!("one of the two has {FRIENDS_MAX} friends, the most that one may have"))
         }

@@ -85,6 +85,13 @@ async fn an_erasure_and_a_day_leave_no_count_of_invitations() {
     }
     app.delete_me(&ana).await;
     assert_eq!(count_rows(&app, "invitation_count").await, 1);
+    // Until then those that a player has made are in its export.
+    let recent = async |guest: &Guest| app.get("/v1/me/export", Some(guest)).await.body["recent_invitations"].clone();
+    let exported = recent(&bo).await;
+    assert_eq!((&exported[0]["player"]["id"], exported.as_array().map(Vec::len)), (&json!(cy.id), Some(1)));
+    let made_at = exported[0]["made_at"].as_array().expect("moments");
+    assert!(made_at.len() == 1 && made_at[0].is_string(), "{exported}");
+    assert_eq!(recent(&cy).await, json!([]));
     let settings = purge::Settings { guest_retention: None };
     for (later, left) in [(time::Duration::hours(23), 1), (time::Duration::hours(25), 0)] {
         purge::run(&app.db, settings, &mut purge::Guests::default(), now() + later).await.expect("a database");
