@@ -3221,6 +3221,8 @@ export interface components {
         /** @description Players that were found. */
         FoundPlayers: {
             items: components["schemas"]["Player"][];
+            /** @description Always null: more of the name finds the others. */
+            next_cursor: string | null;
         };
         /** @description A friend of the caller, or a player with a request between the two. */
         Friend: {
@@ -3454,6 +3456,8 @@ export interface components {
         /** @description The identities of a player. */
         IdentityList: {
             items: components["schemas"]["Identity"][];
+            /** @description Always null: all fit on one page. */
+            next_cursor: string | null;
         };
         /** @description An effect of a ply: only that of a takeback is read. */
         ImportEffect: {
@@ -3636,6 +3640,8 @@ export interface components {
         /** @description The issuers. */
         IssuerList: {
             items: components["schemas"]["Issuer"][];
+            /** @description Always null: all fit on one page. */
+            next_cursor: string | null;
         };
         /** @description What a game by link needs. */
         JoinGame: {
@@ -4152,6 +4158,8 @@ export interface components {
         /** @description Recent opponents. */
         OpponentList: {
             items: components["schemas"]["RecentOpponent"][];
+            /** @description Always null: all fit on one page. */
+            next_cursor: string | null;
         };
         /** @description The narrower bounds that a preset sets for an option. */
         OptionBounds: {
@@ -4877,6 +4885,8 @@ export interface components {
         /** @description The valid sign-ins of a player. */
         SignInList: {
             items: components["schemas"]["ListedSignIn"][];
+            /** @description Always null: all fit on one page. */
+            next_cursor: string | null;
         };
         /** @description The start of a game that does not begin with the opening. */
         Start: {
