@@ -8,7 +8,10 @@ use utoipa::{IntoParams, ToSchema};
 use super::profiles::{PlayerPath, no_player};
 use crate::{
     clock::now,
-    db::players::mutes::{self, MUTES_MAX, Mute, Muting},
+    db::players::{
+        listed::{Listed, Listing},
+        mutes::{self, MUTES_MAX},
+    },
     domain::PlayerId,
     http::{
         answer::{
@@ -55,11 +58,11 @@ pub async fn create_mute(
         return Err(Problem::new(Code::Forbidden, "players cannot mute themselves"));
     }
     match mutes::insert(&state.db, caller.player, path.0, now()).await? {
-        Muting::Stored => Ok(HttpResponse::NoContent().finish()),
-        Muting::TooMany => Err(Problem::new(Code::TooManyMutes, format!("a player mutes at most {MUTES_MAX} others"))),
-        Muting::NoMuter => Err(player::gone()),
-        Muting::NoPlayer => Err(no_player()),
-        Muting::NoPerson => Err(Problem::new(Code::Forbidden, "only guests and accounts can be muted")),
+        Listing::Stored => Ok(HttpResponse::NoContent().finish()),
+        Listing::TooMany => Err(Problem::new(Code::TooManyMutes, format!("a player mutes at most {MUTES_MAX} others"))),
+        Listing::NoOwner => Err(player::gone()),
+        Listing::NoPlayer => Err(no_player()),
+        Listing::NoPerson => Err(Problem::new(Code::Forbidden, "only guests and accounts can be muted")),
     }
 }
 
@@ -145,7 +148,7 @@ pub(crate) struct MuteView {
 }
 
 impl MuteView {
-    pub(crate) fn of(mute: &Mute) -> Self {
+    pub(crate) fn of(mute: &Listed) -> Self {
         Self { player: PlayerView::from(&mute.player), muted_at: Timestamp(mute.at) }
     }
 }
