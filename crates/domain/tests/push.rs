@@ -2,9 +2,9 @@
 
 use mancala_domain::{
     Action, Clock, Command, Context, DeviceKind, Event, Game, GameId, Level, NoticeKind, OfferAnswer, OfferKind,
-    Opponent, PlayerId, Previous, Seat, Terms, Visibility, is_current, is_pushed, pushes,
+    Opponent, PlayerId, Previous, Seat, Start, Terms, Visibility, is_current, is_pushed, pushes,
 };
-use mancala_rules::{AnyOptions, Variant};
+use mancala_rules::{AnyOptions, AnyPosition, Variant};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
@@ -27,14 +27,21 @@ struct Course {
 impl Course {
     /// A game of Ana's, and what its creation shows.
     fn begin(opponent: Opponent) -> (Self, Vec<Shown>) {
+        Self::begin_with(opponent, None)
+    }
+
+    fn begin_with(opponent: Opponent, position: Option<&str>) -> (Self, Vec<Shown>) {
+        let options = AnyOptions::parse(Variant::Kalah, "standard", "").expect("the options are valid");
+        let position = position.map(|text| AnyPosition::parse(&options, text).expect("it is a position"));
+        let start = position.map(|position| Start { position, from: None });
         let terms = Terms {
-            options: AnyOptions::parse(Variant::Kalah, "standard", "").expect("the options are valid"),
+            options,
             rules_version: 1,
             opponent,
             clock: Clock::PerMove { allowance: Duration::hours(1) },
             visibility: Visibility::Public,
             creator: Seat::First,
-            start: None,
+            start,
             is_practice: false,
         };
         let (game, created) = Game::create(GameId(Uuid::from_u128(7)), terms, ANA, Duration::days(14), START);
@@ -59,23 +66,31 @@ impl Course {
     fn act_all(&mut self, actions: &[(PlayerId, Action<'_>)]) -> Vec<Shown> {
         let mut events = vec![];
         for (player, action) in actions.iter().cloned() {
-            let context = Context::new(START, || GameId(Uuid::from_u128(9)));
-            let command = Command { player, if_version: None, action };
-            for event in self.game.decide(&command, &context).expect("it is allowed").events {
-                self.game.apply(&event).expect("it follows");
-                events.push(event);
-            }
+            events.extend(self.applied(player, action));
         }
         self.show(&events)
     }
 
-    /// What the passing of time shows.
-    fn wait(&mut self, duration: Duration) -> Vec<Shown> {
-        let events = self.game.due(START + duration);
+    /// What the passing of time shows, with a ply in the same append if there is one.
+    fn wait(&mut self, duration: Duration, ply: Option<(PlayerId, Action<'_>)>) -> Vec<Shown> {
+        let mut events = ply.map_or(vec![], |(player, action)| self.applied(player, action));
+        let due = self.game.due(START + duration);
+        for event in &due {
+            self.game.apply(event).expect("it follows");
+        }
+        events.extend(due);
+        self.show(&events)
+    }
+
+    /// The events of an action.
+    fn applied(&mut self, player: PlayerId, action: Action<'_>) -> Vec<Event> {
+        let context = Context::new(START, || GameId(Uuid::from_u128(9)));
+        let command = Command { player, if_version: None, action };
+        let events = self.game.decide(&command, &context).expect("it is allowed").events;
         for event in &events {
             self.game.apply(event).expect("it follows");
         }
-        self.show(&events)
+        events
     }
 
     fn show(&mut self, events: &[Event]) -> Vec<Shown> {
@@ -118,11 +133,16 @@ fn the_player_that_ends_a_game_is_not_told_of_it() {
     assert_eq!(Course::begun().act(ANA, Action::Abort), [both[1]]);
     assert_eq!(Course::begun().act(ANA, Action::Resign), [both[1]]);
     // Time, and an agreement, are of neither.
-    assert_eq!(invitation().wait(Duration::days(15)), both);
+    assert_eq!(invitation().wait(Duration::days(15), None), both);
     let mut begun = Course::begun();
     begun.act(ANA, ply(1, "A"));
     begun.act(BO, ply(2, "a"));
-    assert_eq!(begun.wait(Duration::hours(2)), both);
+    assert_eq!(begun.wait(Duration::hours(2), Some((ANA, ply(3, "D")))), both);
+    // The last ply is of its player.
+    let (mut last, _) =
+        Course::begin_with(Opponent::Player { player: BO }, Some("0,0,0,0,0,1/1,0,0,0,0,0 30-16 S e 1 1S"));
+    last.act(BO, JOIN);
+    assert_eq!(last.act(ANA, ply(1, "F")), [both[1]]);
     let mut agreed = Course::begun();
     agreed.act(ANA, Action::Offer { kind: OfferKind::Draw });
     let accept = Action::Answer { kind: OfferKind::Draw, answer: OfferAnswer::Accept };
@@ -135,7 +155,7 @@ fn of_each_player_the_last_notice_is_shown_if_it_is_still_true() {
     // Ana's turn is over, and Bo's has begun.
     assert_eq!(course.act_all(&[(BO, JOIN), (ANA, ply(1, "A"))]), [(BO, NoticeKind::YourTurn)]);
     let mut begun = Course::begun();
-    let turns = [(ANA, ply(1, "A")), (BO, ply(2, "a"))];
+    let turns = [(ANA, ply(1, "A")), (BO, ply(2, "a")), (ANA, ply(3, "D")), (BO, ply(4, "d"))];
     assert_eq!(begun.act_all(&turns), [(ANA, NoticeKind::YourTurn)]);
     // An end makes all before it untrue.
     let mut ended = Course::begun();
