@@ -77,8 +77,8 @@ const LISTED_MAX: u32 = 1000;
 ///
 /// The export has the profile, e-mail addresses, app, sign-ins, identities and idempotency keys. It has the hashes of a
 /// guest's network, and of those from which the caller reports. It has open invitations, the times of those that the
-/// caller makes, blocked and muted players, friends, and the caller's reports and warnings (the newest 1,000 of each). It
-/// has the suspension, requests for analyses, webhooks, devices, all notes, and all games with their histories. The
+/// caller makes, blocked and muted players, and friends. It has the caller's reports and warnings (the newest 1,000 of
+/// each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games with their histories. The
 /// password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
 #[utoipa::path(
     tag = "players",
