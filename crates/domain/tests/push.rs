@@ -65,7 +65,7 @@ impl Course {
     /// What several actions show, whose events are appended together.
     fn act_all(&mut self, actions: &[(PlayerId, Action<'_>)]) -> Vec<Shown> {
         let mut events = vec![];
-        for (player, action) in actions.iter().cloned() {
+        for &(player, action) in actions {
             events.extend(self.applied(player, action));
         }
         self.show(&events)

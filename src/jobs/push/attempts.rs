@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notification_tells_the_reminder_of_one_game_and_the_number_of_several() {
+    fn a_notification_tells_of_one_game_or_how_many_there_are() {
         let deadline = Some(NOW + HOUR);
         let reminder = notice(1, NoticeKind::DeadlineSoon, deadline, HOUR * 2);
         let (turn, invited) = (turn(1), notice(2, NoticeKind::Invited, None, HOUR));
