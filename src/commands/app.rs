@@ -5,7 +5,7 @@ use std::{fmt::Write, fs::File, io::Read};
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use mancala_server::{
     clock,
-    config::{self, AppAction, AppPolicies, AppTrust, PlaysWith, Serve},
+    config::{App, AppKeys, AppPolicies, AppTrust, PlaysWith, Serve},
     db::{
         apps::{
             self, Changes, KeyHash,
@@ -27,9 +27,6 @@ use super::{background::webhook_reach, database::with_database, failure::Failure
 /// Random bytes of a key.
 const KEY_BYTES: usize = 32;
 
-/// The least calls in a minute: several times what the most expensive call counts for.
-const CALLS_MIN: i32 = 60;
-
 /// The longest issuer and audience, in bytes: as long as the server reads them in tokens.
 const CLAIM_BYTES_MAX: usize = 255;
 
@@ -39,70 +36,46 @@ const NO_KEYS: &str = "--jwks-file: it is no JSON Web Key Set of at most 64 KiB,
 /// The prefix of a key: the server and scanners for secrets recognize it.
 const KEY_PREFIX: &str = "mapp_";
 
-pub fn app(options: &Serve, app: &config::App) -> Result<(), Failure> {
-    let name = name(app)?;
+pub fn app(options: &Serve, app: &App) -> Result<(), Failure> {
     let text = with_database(options, async |database, pool| {
         migrations::run(database).await.map_err(Failure::new)?;
-        match name {
-            None => list(&pool).await,
-            Some(name) if is_about_trust(app.action) => change_trust(options, &pool, app, &name).await,
-            Some(name) => change(&pool, app, &name).await,
-        }
+        let (key, hash) = new_key();
+        let now = clock::now();
+        let (done, text) = match app {
+            App::Create { name, policies } => {
+                let id = PlayerId(Uuid::now_v7());
+                let stored = apps::insert(&pool, id, &parsed(name)?, &hash, changes(*policies), now).await;
+                let is_new = stored.map_err(Failure::new)?;
+                return if is_new { Ok(format!("{key}\n")) } else { Err(Failure::new("there is an app of this name")) };
+            }
+            App::List => return list(&pool).await,
+            App::Rotate { name } => (apps::change_key(&pool, &parsed(name)?, &hash, now).await, format!("{key}\n")),
+            App::Disable { name } => (apps::disable(&pool, &parsed(name)?, now).await, String::new()),
+            App::Enable { name } => (apps::enable(&pool, &parsed(name)?).await, String::new()),
+            App::Update { name, policies } => {
+                let changes = changes(*policies);
+                if changes == Changes::default() {
+                    return Err(Failure::misuse("nothing is to be changed: see --help"));
+                }
+                (apps::update(&pool, &parsed(name)?, changes).await, String::new())
+            }
+            App::Trust { name, trust, keys } => {
+                let keys = key_source(options, keys)?;
+                return change_trust(&pool, &parsed(name)?, &claims(trust)?, &keys).await;
+            }
+            App::Untrust { name, trust } => return end_trust(&pool, &parsed(name)?, &claims(trust)?).await,
+        };
+        if done.map_err(Failure::new)? { Ok(text) } else { Err(no_app()) }
     })?;
     print(&text)
 }
 
-/// The app that the options name; `None` for the list of all.
-fn name(app: &config::App) -> Result<Option<AppName>, Failure> {
-    let AppTrust { issuer, audience, jwks_url, jwks_file } = &app.trust;
-    let has_keys = jwks_url.is_some() || jwks_file.is_some();
-    if (issuer.is_some() || audience.is_some() || has_keys) && !is_about_trust(app.action)
-        || has_keys && app.action != AppAction::Trust
-    {
-        return Err(Failure::misuse("the options of an issuer are for trust and untrust, those of its keys for trust"));
-    }
-    let is_unchanged = changes(app.policies) == Changes::default();
-    if !is_unchanged && !matches!(app.action, AppAction::Create | AppAction::Update) {
-        return Err(Failure::misuse("--plays-with and the quotas are for create and update"));
-    }
-    if app.policies.calls_per_minute.is_some_and(|calls| (1..CALLS_MIN).contains(&calls)) {
-        return Err(Failure::misuse(format!("--calls-per-minute: 0, or at least {CALLS_MIN}")));
-    }
-    if is_unchanged && app.action == AppAction::Update {
-        return Err(Failure::misuse("nothing is to be changed: see --help"));
-    }
-    match (app.action, &app.name) {
-        (AppAction::List, None) => Ok(None),
-        (AppAction::List, Some(_)) => Err(Failure::misuse("the list has all apps: leave the name out")),
-        (_, None) => Err(Failure::misuse("the name of the app is missing: see --help")),
-        (_, Some(name)) => name.parse().map(Some).map_err(Failure::misuse),
-    }
+fn parsed(name: &str) -> Result<AppName, Failure> {
+    name.parse().map_err(Failure::misuse)
 }
 
-/// Changes an app; returns what is printed: a new key.
-async fn change(pool: &PgPool, app: &config::App, name: &AppName) -> Result<String, Failure> {
-    let (key, hash) = new_key();
-    let now = clock::now();
-    let changes = changes(app.policies);
-    let is_done = match app.action {
-        AppAction::Create => {
-            let stored = apps::insert(pool, PlayerId(Uuid::now_v7()), name, &hash, changes, now).await;
-            if !stored.map_err(Failure::new)? {
-                return Err(Failure::new("there is an app of this name"));
-            }
-            Ok(true)
-        }
-        AppAction::Update => apps::update(pool, name, changes).await,
-        AppAction::Rotate => apps::change_key(pool, name, &hash, now).await,
-        AppAction::Disable => apps::disable(pool, name, now).await,
-        AppAction::Enable => apps::enable(pool, name).await,
-        AppAction::Trust | AppAction::Untrust | AppAction::List => Ok(false),
-    };
-    if !is_done.map_err(Failure::new)? {
-        return Err(Failure::new("there is no such app"));
-    }
-    let has_key = matches!(app.action, AppAction::Create | AppAction::Rotate);
-    Ok(if has_key { format!("{key}\n") } else { String::new() })
+fn no_app() -> Failure {
+    Failure::new("there is no such app")
 }
 
 fn changes(policies: AppPolicies) -> Changes {
@@ -122,32 +95,22 @@ fn chosen(app: &apps::App) -> String {
     text
 }
 
-const fn is_about_trust(action: AppAction) -> bool {
-    matches!(action, AppAction::Trust | AppAction::Untrust)
+/// The issuer and the audience that the options name.
+fn claims(trust: &AppTrust) -> Result<Trust, Failure> {
+    for (option, text) in [("--issuer", &trust.issuer), ("--audience", &trust.audience)] {
+        if !is_claim(text) {
+            let bounds = format!("1 to {CLAIM_BYTES_MAX} bytes, and no spaces or control characters");
+            return Err(Failure::misuse(format!("{option}: {bounds}")));
+        }
+    }
+    Ok(Trust { issuer: trust.issuer.clone(), audience: trust.audience.clone() })
 }
 
-/// Lets an app trust an issuer, or no longer.
-async fn change_trust(options: &Serve, pool: &PgPool, app: &config::App, name: &AppName) -> Result<String, Failure> {
-    let needed = |text: &Option<String>, option: &str| match text.as_deref() {
-        None => Err(Failure::misuse(format!("{option} is missing: see --help"))),
-        Some(text) if !is_claim(text) => {
-            Err(Failure::misuse(format!("{option}: 1 to {CLAIM_BYTES_MAX} bytes, and no spaces or control characters")))
-        }
-        Some(text) => Ok(text.to_owned()),
-    };
-    let trust =
-        Trust { issuer: needed(&app.trust.issuer, "--issuer")?, audience: needed(&app.trust.audience, "--audience")? };
-    if app.action == AppAction::Untrust {
-        return match issuers::untrust(pool, name, &trust).await.map_err(Failure::new)? {
-            None => Err(Failure::new("there is no such app")),
-            Some(true) => Ok(String::new()),
-            Some(false) => Err(Failure::new("the app trusts no such issuer; the tokens of its players are void")),
-        };
-    }
-    let keys = key_source(options, &app.trust)?;
-    match issuers::trust(pool, name, &trust, &keys, clock::now()).await.map_err(Failure::new)? {
+/// Lets an app trust an issuer.
+async fn change_trust(pool: &PgPool, name: &AppName, trust: &Trust, keys: &KeySource) -> Result<String, Failure> {
+    match issuers::trust(pool, name, trust, keys, clock::now()).await.map_err(Failure::new)? {
         Trusting::Stored => Ok(String::new()),
-        Trusting::NoApp => Err(Failure::new("there is no such app")),
+        Trusting::NoApp => Err(no_app()),
         Trusting::Taken => Err(Failure::new("another app trusts this issuer for this audience: see app list")),
         Trusting::OtherIssuer => Err(Failure::new("the app trusts another issuer, whose subjects are its players")),
         Trusting::TooMany => {
@@ -156,9 +119,18 @@ async fn change_trust(options: &Serve, pool: &PgPool, app: &config::App, name: &
     }
 }
 
+/// Lets an app trust an issuer no longer.
+async fn end_trust(pool: &PgPool, name: &AppName, trust: &Trust) -> Result<String, Failure> {
+    match issuers::untrust(pool, name, trust).await.map_err(Failure::new)? {
+        None => Err(no_app()),
+        Some(true) => Ok(String::new()),
+        Some(false) => Err(Failure::new("the app trusts no such issuer; the tokens of its players are void")),
+    }
+}
+
 /// Where the keys of an issuer are, or the keys themselves.
-fn key_source(options: &Serve, trust: &AppTrust) -> Result<KeySource, Failure> {
-    match (&trust.jwks_url, &trust.jwks_file) {
+fn key_source(options: &Serve, keys: &AppKeys) -> Result<KeySource, Failure> {
+    match (&keys.jwks_url, &keys.jwks_file) {
         (Some(url), _) => {
             let checked = Endpoint::parse(url, webhook_reach(options));
             checked.map_err(|error| Failure::misuse(format!("--jwks-url: {error}")))?;
@@ -170,7 +142,7 @@ fn key_source(options: &Serve, trust: &AppTrust) -> Result<KeySource, Failure> {
             read.map_err(|error| Failure::new(format!("--jwks-file: {error}")))?;
             KeySet::public_part(&text).map(KeySource::Stored).ok_or_else(|| Failure::new(NO_KEYS))
         }
-        (None, None) => Err(Failure::misuse("--jwks-url or --jwks-file is missing: see --help")),
+        (None, None) => Err(Failure::misuse("--jwks-url or --jwks-file is missing")),
     }
 }
 

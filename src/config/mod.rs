@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows the rest of the service.
 
+mod apps;
 mod mail;
 mod moderation;
 mod options;
@@ -11,13 +12,14 @@ mod subcommands;
 mod values;
 mod variables;
 
+pub use apps::{App, AppKeys, AppPolicies, AppTrust, PlaysWith};
 pub use mail::Mail;
 pub use moderation::{GamesOfSuspended, Names, Operators, Players, ReportFinding, Reports};
 pub use options::{AccessLogFormat, AccessLogLevel, Cli, Database, LogFormat, Serve, Switch};
 pub use read::Misread;
 pub use reference::reference;
 pub use subcommands::{
-    App, AppAction, AppPolicies, AppTrust, Archive, Backup, Command, Export, GameForm, Import, ImportVisibility,
-    Lasting, Openapi, OpenapiVersion, PlaysWith, Reindex, Restore, Solve, Unarchive, Upgrade, Verify,
+    Archive, Backup, Command, Export, GameForm, Import, ImportVisibility, Lasting, Openapi, OpenapiVersion, Reindex,
+    Restore, Solve, Unarchive, Upgrade, Verify,
 };
 pub use values::{Networks, Ports};

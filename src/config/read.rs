@@ -53,7 +53,12 @@ fn one_line(error: &clap::Error) -> String {
         },
         ErrorKind::MissingRequiredArgument => return missing(said(ContextKind::InvalidArg)),
         ErrorKind::UnknownArgument => Some("unknown option: see --help".to_owned()),
-        ErrorKind::ArgumentConflict => Some("it is given more than once".to_owned()),
+        ErrorKind::ArgumentConflict => match said(ContextKind::PriorArg).filter(|prior| is_flag(prior)) {
+            Some(prior) if said(ContextKind::InvalidArg).as_ref() != Some(&prior) => {
+                Some(format!("it excludes {prior}"))
+            }
+            _ => Some("it is given more than once".to_owned()),
+        },
         _ => None,
     };
     match (argument, cause) {
@@ -73,9 +78,12 @@ fn missing(arguments: Option<String>) -> String {
 
 /// Whether the service or one of the commands has an option with this name. The name is without its dashes.
 fn is_known(name: &str) -> bool {
-    let service = Cli::command();
-    let has = |command: &Command| command.get_arguments().any(|argument| argument.get_long() == Some(name));
-    has(&service) || service.get_subcommands().any(has)
+    fn has(command: &Command, name: &str) -> bool {
+        let mut arguments = command.get_arguments();
+        arguments.any(|argument| argument.get_long() == Some(name))
+            || command.get_subcommands().any(|own| has(own, name))
+    }
+    has(&Cli::command(), name)
 }
 
 /// Whether this is the name of an option and nothing else, with or without the name of its value.

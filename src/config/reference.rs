@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use clap::{Arg, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 
 use super::{
     options::Cli,
@@ -29,13 +29,12 @@ pub fn reference() -> String {
         writeln!(text, "| `{name}` | {default} | {meaning} |").expect(ALWAYS);
     }
     text.push_str("\n## Commands\n\n| Command | Meaning |\n| --- | --- |\n");
-    let commands: Vec<_> = command.get_subcommands().filter(|command| !command.is_hide_set()).collect();
-    for command in &commands {
+    let commands = commands(&command);
+    for (name, command) in &commands {
         let meaning = command.get_about().map(ToString::to_string).unwrap_or_default();
-        writeln!(text, "| `{}` | {meaning} |", command.get_name()).expect(ALWAYS);
+        writeln!(text, "| `{name}` | {meaning} |").expect(ALWAYS);
     }
-    for command in commands.iter().filter(|command| command.get_arguments().next().is_some()) {
-        let name = command.get_name();
+    for (name, command) in commands.iter().filter(|(_, command)| command.get_arguments().next().is_some()) {
         write!(text, "\n### `{name}`\n\n| Argument | Default | Meaning |\n| --- | --- | --- |\n").expect(ALWAYS);
         for argument in command.get_arguments() {
             let name = argument.get_long().map_or_else(|| value_name(argument), |flag| format!("--{flag}"));
@@ -44,6 +43,17 @@ pub fn reference() -> String {
     }
     write!(text, "\n## Stopping\n\n{STOPPING}\n\n## Exit status\n\n{EXIT_STATUS}\n").expect(ALWAYS);
     text
+}
+
+/// All commands that are shown, each followed by its own ones.
+fn commands(command: &Command) -> Vec<(String, &Command)> {
+    let mut found = vec![];
+    for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+        let name = command.get_name();
+        found.push((name.to_owned(), command));
+        found.extend(command.get_subcommands().map(|own| (format!("{name} {}", own.get_name()), own)));
+    }
+    found
 }
 
 /// The name of a positional argument's value.

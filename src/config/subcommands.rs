@@ -5,7 +5,10 @@ use std::{num::NonZero, path::PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use uuid::Uuid;
 
-use super::moderation::{Names, Operators, Players, Reports};
+use super::{
+    apps::App,
+    moderation::{Names, Operators, Players, Reports},
+};
 
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
@@ -58,87 +61,12 @@ pub enum Command {
     #[command(subcommand)]
     Names(Names),
     /// Make, list or change apps: services of others whose users play here. Servers may run
+    #[command(subcommand)]
     App(App),
     /// Print the exact value of a position and of each of its moves, and exit. Needs no database. Small boards of Kalah or Congkak
     /// take seconds, and Kalah with six pits of four seeds takes minutes. Larger boards are out of reach, and so is Oware with more
     /// than a few seeds, because its positions repeat
     Solve(Solve),
-}
-
-/// What to do with apps.
-#[derive(Clone, Debug, Args)]
-pub struct App {
-    /// What to do
-    #[arg(value_enum)]
-    pub action: AppAction,
-    /// The app: 1 to 32 letters and digits, and . _ - between them. Not for `list`
-    pub name: Option<String>,
-    #[command(flatten)]
-    pub trust: AppTrust,
-    #[command(flatten)]
-    pub policies: AppPolicies,
-}
-
-/// With whom an app's players play, and its quotas. For `create` and `update`; running servers follow at once.
-#[derive(Clone, Copy, Debug, Args)]
-pub struct AppPolicies {
-    /// With whom its players play, beside the computer
-    #[arg(long, value_enum)]
-    pub plays_with: Option<PlaysWith>,
-    /// How often the app may call in a minute, 60 at least; 0 for the default, 3,000 at once and 100 a second
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(i32).range(0..=10_000_000))]
-    pub calls_per_minute: Option<i32>,
-    /// How many players the app may create in a day; 0 for the default, 20,000
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(i32).range(0..=10_000_000))]
-    pub players_per_day: Option<i32>,
-}
-
-/// With whom the players of an app play.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PlaysWith {
-    /// With everyone
-    Everyone,
-    /// Only with other players of the app
-    App,
-}
-
-/// Whose tokens are exchanged for tokens of an app's players. For `trust` and `untrust`.
-#[derive(Clone, Debug, Args)]
-pub struct AppTrust {
-    /// The claim `iss` of the tokens. An app has one issuer, because it knows its players by `sub`
-    #[arg(long, value_name = "URL")]
-    pub issuer: Option<String>,
-    /// The claim `aud` of the tokens, or one of its values
-    #[arg(long, value_name = "AUDIENCE")]
-    pub audience: Option<String>,
-    /// Where the issuer publishes its keys as a JSON Web Key Set. The address has to be one that webhooks may have
-    #[arg(long, value_name = "URL", conflicts_with = "jwks_file")]
-    pub jwks_url: Option<String>,
-    /// A file with the issuer's public keys as a JSON Web Key Set. It is read once, and stored. `trust` again replaces it
-    #[arg(long, value_name = "FILE")]
-    pub jwks_file: Option<PathBuf>,
-}
-
-/// What is done with an app.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AppAction {
-    /// Make an app, and print its key, which is not shown again
-    Create,
-    /// Print the name of each app, its id, when it and its key were made, whether it is disabled, and what was chosen
-    /// for it. Below it, print whose tokens it trusts
-    List,
-    /// Give an app another key, and print it. The former key is void at once, and so are the tokens of its players
-    Rotate,
-    /// Refuse an app's key, and the tokens of its players
-    Disable,
-    /// Accept the key of a disabled app again
-    Enable,
-    /// Change with whom the players of an app play, or its quotas
-    Update,
-    /// Let clients exchange the tokens of an issuer for tokens of the app's players
-    Trust,
-    /// Refuse the tokens of an issuer from now on, and the tokens of all players of the app that were issued before
-    Untrust,
 }
 
 /// Which form of the document.

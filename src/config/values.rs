@@ -103,6 +103,12 @@ pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
+/// The calls of an app in a minute: 0 for the default, or several times what the most expensive call counts for.
+pub(super) fn calls_per_minute(text: &str) -> Result<i32, String> {
+    let calls = text.parse().ok().filter(|calls| *calls == 0 || (60..=10_000_000).contains(calls));
+    calls.ok_or_else(|| "0, or at least 60 and at most 10000000".to_owned())
+}
+
 /// Networks in CIDR notation, separated by commas; an address alone is a network with one address.
 pub(super) fn networks(text: &str) -> Result<Networks, String> {
     let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());

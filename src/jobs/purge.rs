@@ -6,7 +6,7 @@ use time::{Duration, OffsetDateTime};
 use crate::{
     db::{
         DbError, email, idempotency,
-        players::{self, friends, identities, invitation_counts, player_keys, refresh_tokens, revocations},
+        players::{self, friends, identities, invitation_counts, player_keys, refresh_tokens, reports, revocations},
         push::sending,
         study::analyses,
         webhooks::deliveries,
@@ -52,6 +52,7 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     in_batches(async || invitation_counts::purge(pool, now, BATCH).await).await?;
     in_batches(async || email::purge(pool, now, BATCH).await).await?;
     in_batches(async || players::forget_networks(pool, now, BATCH).await).await?;
+    in_batches(async || reports::forget_networks(pool, now, BATCH).await).await?;
     match settings.guest_retention {
         Some(retention) if guests.again_at.is_none_or(|again_at| now >= again_at) => {
             purge_guests(pool, now - retention, guests, now).await

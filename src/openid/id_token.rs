@@ -6,7 +6,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use crate::jose::{Algorithm, JwsError, KeySet, Signed};
+use crate::jose::{Algorithm, Audiences, JwsError, KeySet, Signed, Times, Untimely, seconds};
 
 /// The accepted algorithms: those of known issuers. `none`, and those with a shared secret, are not among them: a public key is no secret.
 const ACCEPTED: [Algorithm; 2] = [Algorithm::Rs256, Algorithm::Es256];
@@ -17,11 +17,8 @@ const TOKEN_BYTES_MAX: usize = 16 * 1024;
 /// The longest `sub` (OpenID Connect Core 1.0, section 2).
 const SUBJECT_BYTES_MAX: usize = 255;
 
-/// The tolerated difference between the clocks of the issuer and of this service, in seconds.
-const CLOCK_LEEWAY_S: i64 = 60;
-
 /// How long ago a token may have been issued, in seconds: it was made for this very exchange.
-const AGE_S_MAX: i64 = 600;
+const AGE_S_MAX: f64 = 600.0;
 
 /// What a token must say.
 #[derive(Clone, Copy, Debug)]
@@ -38,20 +35,13 @@ pub(super) struct Expected<'a> {
 struct Claims {
     iss: String,
     sub: String,
-    aud: Audience,
+    aud: Audiences,
     azp: Option<String>,
     exp: f64,
     iat: f64,
     nbf: Option<f64>,
     nonce: Option<String>,
     at_hash: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Audience {
-    One(String),
-    Many(Vec<String>),
 }
 
 /// Reads a token. Nothing of it counts yet.
@@ -80,25 +70,20 @@ impl Claims {
         if self.iss != expected.issuer {
             return Err("the ID token is of another issuer");
         }
-        let is_for_us = match &self.aud {
-            Audience::One(audience) => audience == expected.client_id,
-            // Of several audiences, the authorized party says for whom it was made.
-            Audience::Many(audiences) => {
-                audiences.iter().any(|audience| audience == expected.client_id)
-                    && (audiences.len() == 1 || self.azp.is_some())
-            }
-        };
+        let Audiences(audiences) = &self.aud;
+        // Of several audiences, the authorized party says for whom it was made.
+        let is_for_us = audiences.iter().any(|audience| audience == expected.client_id)
+            && (audiences.len() == 1 || self.azp.is_some());
         if !is_for_us || self.azp.as_ref().is_some_and(|party| party != expected.client_id) {
             return Err("the ID token is for another client");
         }
-        let now = seconds(expected.now);
-        let leeway = seconds_of(CLOCK_LEEWAY_S);
-        if self.exp <= now - leeway {
-            return Err("the ID token has expired");
-        }
-        let is_early = self.iat > now + leeway || self.nbf.is_some_and(|at| at > now + leeway);
-        if is_early || self.iat < now - seconds_of(AGE_S_MAX) {
-            return Err("the ID token is of another time");
+        let times = Times { expires_at: self.exp, not_before: self.nbf, issued_at: Some(self.iat) };
+        let is_old = self.iat < seconds(expected.now) - AGE_S_MAX;
+        match times.check(expected.now) {
+            Err(Untimely::Expired) => return Err("the ID token has expired"),
+            Err(Untimely::Early) => return Err("the ID token is of another time"),
+            Ok(()) if is_old => return Err("the ID token is of another time"),
+            Ok(()) => {}
         }
         if self.nonce.as_deref() != Some(expected.nonce) {
             return Err("the ID token is of another sign-in");
@@ -112,16 +97,6 @@ impl Claims {
             !self.sub.is_empty() && self.sub.len() <= SUBJECT_BYTES_MAX && !self.sub.contains(char::is_control);
         if is_subject { Ok(()) } else { Err("the ID token's subject is empty or too long") }
     }
-}
-
-/// Times of tokens may have fractions; these seconds fit exactly.
-#[expect(clippy::cast_precision_loss, reason = "seconds of today are far below 2^53")]
-const fn seconds_of(seconds: i64) -> f64 {
-    seconds as f64
-}
-
-const fn seconds(at: OffsetDateTime) -> f64 {
-    seconds_of(at.unix_timestamp())
 }
 
 /// The left half of a SHA-256, as `at_hash` has it (section 3.1.3.6). All accepted algorithms use SHA-256.

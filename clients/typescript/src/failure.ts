@@ -15,6 +15,8 @@ export type Failure =
   | Of<"illegal_move", { reason: string; legalMoves: string[]; index?: number; position?: string }>
   | Of<"validation_failed", { errors: FieldError[] }>
   | Of<"seat_taken" | "own_game" | "no_such_offer" | "offer_pending" | "offer_not_possible", { game?: Game }>
+  /** From `retryAt` on, in RFC 3339, the same request may succeed: hours later, so nothing sends it again by itself. */
+  | Of<"too_many_invitations", { retryAt?: string }>
   /** Temporary. The same request may be sent again after `retryAfterMs`. */
   | Of<"rate_limited" | "unavailable" | "issuer_unavailable" | "internal", { retryAfterMs?: number }>
   | Of<
@@ -41,6 +43,8 @@ export type Failure =
       | "too_many_devices"
       | "too_many_notes"
       | "too_many_blocks"
+      | "too_many_mutes"
+      | "too_many_friends"
       | "too_many_imports"
       | "too_many_games"
       | "webhook_disabled"
@@ -138,6 +142,10 @@ function failureOf(response: Response, problem: Record<string, unknown> | undefi
     case "offer_pending":
     case "offer_not_possible":
       return { code, detail, ...shown };
+    case "too_many_invitations": {
+      const retryAt = text(problem["retry_at"]);
+      return { code, detail, ...(retryAt !== undefined && { retryAt }) };
+    }
     case "rate_limited":
     case "unavailable":
     case "issuer_unavailable":
@@ -174,6 +182,8 @@ const PLAIN: Record<Plain, true> = {
   too_many_devices: true,
   too_many_notes: true,
   too_many_blocks: true,
+  too_many_mutes: true,
+  too_many_friends: true,
   too_many_imports: true,
   too_many_games: true,
   webhook_disabled: true,

@@ -1057,11 +1057,11 @@ export interface paths {
         };
         /**
          * Export everything stored about the caller
-         * @description The export has the profile, e-mail addresses, app, sign-ins, identities, the hash of a guest's network, idempotency
-         *     keys and open invitations. It has blocked and muted players, friends, and the caller's reports and warnings (the
-         *     newest 1,000 of each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games
-         *     with their histories. The password's hash, the secrets of webhooks, and the addresses and keys of devices are left
-         *     out.
+         * @description The export has the profile, e-mail addresses, app, sign-ins, identities and idempotency keys. It has the hashes of a
+         *     guest's network, and of those from which the caller reports. It has open invitations, the times of those that the
+         *     caller makes, blocked and muted players, and friends. It has the caller's reports and warnings (the newest 1,000 of
+         *     each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games with their histories. The
+         *     password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
          */
         get: operations["export_me"];
         put?: never;
@@ -2575,7 +2575,7 @@ export interface components {
             /** @description For other operators. */
             remark?: string;
         };
-        /** @description The closed list of failure codes. A code never changes its meaning. One of `malformed_request`, `validation_failed`, `unauthenticated`, `invalid_token`, `refresh_token_reused`, `invalid_credentials`, `sign_in_refused`, `forbidden`, `player_suspended`, `not_seated`, `not_found`, `method_not_allowed`, `not_acceptable`, `payload_too_large`, `unsupported_media_type`, `name_taken`, `identity_taken`, `last_way_in`, `seat_taken`, `own_game`, `game_not_started`, `game_over`, `not_your_turn`, `stale_ply`, `illegal_move`, `no_such_offer`, `offer_pending`, `offer_not_possible`, `too_many_games`, `no_record`, `game_not_over`, `too_many_analyses`, `too_many_webhooks`, `push_not_offered`, `too_many_devices`, `too_many_notes`, `too_many_blocks`, `too_many_imports`, `webhook_disabled`, `webhook_not_verified`, `email_not_configured`, `invalid_link`, `precondition_failed`, `idempotency_key_reused`, `rate_limited`, `internal`, `unavailable`, `issuer_unavailable`. Clients ignore values that they do not know. */
+        /** @description The closed list of failure codes. A code never changes its meaning. One of `malformed_request`, `validation_failed`, `unauthenticated`, `invalid_token`, `refresh_token_reused`, `invalid_credentials`, `sign_in_refused`, `forbidden`, `player_suspended`, `not_seated`, `not_found`, `method_not_allowed`, `not_acceptable`, `payload_too_large`, `unsupported_media_type`, `name_taken`, `identity_taken`, `last_way_in`, `seat_taken`, `own_game`, `game_not_started`, `game_over`, `not_your_turn`, `stale_ply`, `illegal_move`, `no_such_offer`, `offer_pending`, `offer_not_possible`, `too_many_games`, `no_record`, `game_not_over`, `too_many_analyses`, `too_many_webhooks`, `push_not_offered`, `too_many_devices`, `too_many_notes`, `too_many_blocks`, `too_many_mutes`, `too_many_friends`, `too_many_invitations`, `too_many_imports`, `webhook_disabled`, `webhook_not_verified`, `email_not_configured`, `invalid_link`, `precondition_failed`, `idempotency_key_reused`, `rate_limited`, `internal`, `unavailable`, `issuer_unavailable`. Clients ignore values that they do not know. */
         Code: string;
         /** @description What comes back from an issuer, and the session that asked for it. */
         CompleteSignIn: {
@@ -3143,7 +3143,16 @@ export interface components {
             player: components["schemas"]["OwnProfile"];
             /** @description When the player's devices are silent. */
             push_settings: components["schemas"]["PushSettings"];
+            /** @description The players that the player has invited within the last day, the last one first: a player is invited a bounded number of times. */
+            recent_invitations: components["schemas"]["RecentInvitations"][];
             recovery_code_since: components["schemas"]["Timestamp"] | null;
+            /**
+             * @description Keyed hashes of the networks from which the player has reported others within the last day: reports of one network share a quota.
+             * @example [
+             *       "8c1f4b0de2a95376"
+             *     ]
+             */
+            report_networks: string[];
             /** @description The reports that the player has made, the last one first. */
             reports: components["schemas"]["Report"][];
             /** @description The player's sign-ins, newest first. */
@@ -3214,6 +3223,8 @@ export interface components {
         /** @description Players that were found. */
         FoundPlayers: {
             items: components["schemas"]["Player"][];
+            /** @description Always null: more of the name finds the others. */
+            next_cursor: string | null;
         };
         /** @description A friend of the caller, or a player with a request between the two. */
         Friend: {
@@ -3447,6 +3458,8 @@ export interface components {
         /** @description The identities of a player. */
         IdentityList: {
             items: components["schemas"]["Identity"][];
+            /** @description Always null: all fit on one page. */
+            next_cursor: string | null;
         };
         /** @description An effect of a ply: only that of a takeback is read. */
         ImportEffect: {
@@ -3629,6 +3642,8 @@ export interface components {
         /** @description The issuers. */
         IssuerList: {
             items: components["schemas"]["Issuer"][];
+            /** @description Always null: all fit on one page. */
+            next_cursor: string | null;
         };
         /** @description What a game by link needs. */
         JoinGame: {
@@ -4145,6 +4160,8 @@ export interface components {
         /** @description Recent opponents. */
         OpponentList: {
             items: components["schemas"]["RecentOpponent"][];
+            /** @description Always null: all fit on one page. */
+            next_cursor: string | null;
         };
         /** @description The narrower bounds that a preset sets for an option. */
         OptionBounds: {
@@ -4567,6 +4584,8 @@ export interface components {
             reason?: string;
             /** @description The request's id in the server's log. */
             request_id: string;
+            /** @description With `too_many_invitations`: from when on the same request may succeed. */
+            retry_at?: components["schemas"]["Timestamp"];
             /**
              * Format: int32
              * @description The HTTP status.
@@ -4679,6 +4698,12 @@ export interface components {
              * @example 0.3.0
              */
             version: string;
+        };
+        /** @description When the player has invited another one. */
+        RecentInvitations: {
+            /** @description The times of the invitations, the first one first, whatever has become of them. */
+            made_at: components["schemas"]["Timestamp"][];
+            player: components["schemas"]["Player"];
         };
         /** @description A recent opponent. */
         RecentOpponent: {
@@ -4862,6 +4887,8 @@ export interface components {
         /** @description The valid sign-ins of a player. */
         SignInList: {
             items: components["schemas"]["ListedSignIn"][];
+            /** @description Always null: all fit on one page. */
+            next_cursor: string | null;
         };
         /** @description The start of a game that does not begin with the opening. */
         Start: {
@@ -7329,7 +7356,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `player_suspended`; `forbidden`: the caller has invited the same player 20 times within 24 hours */
+            /** @description `player_suspended` */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7353,7 +7380,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `too_many_games` */
+            /** @description `too_many_games`; `too_many_invitations`: the caller has invited the same player 20 times within 24 hours */
             409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14093,7 +14120,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `player_suspended`; `forbidden`: the caller itself, neither a guest nor an account, a player that the caller blocks, or too many friends or requests */
+            /** @description `player_suspended`; `forbidden`: the caller itself, neither a guest nor an account, a player that the caller blocks, or one that an app keeps apart from the caller */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14119,6 +14146,18 @@ export interface operations {
             };
             /** @description `not_acceptable` */
             406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too_many_friends`: too many friends or requests */
+            409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -15349,7 +15388,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: the caller itself, neither a guest nor an account, or the caller mutes 1,000 players already */
+            /** @description `forbidden`: the caller itself, or neither a guest nor an account */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -15375,6 +15414,18 @@ export interface operations {
             };
             /** @description `not_acceptable` */
             406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too_many_mutes` */
+            409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];

@@ -43,6 +43,14 @@ test("every code of the document is a failure of its own", async () => {
   }
 });
 
+test("an invitation too many says from when on there is room", async () => {
+  const problem = { code: "too_many_invitations", detail: "d", retry_at: "2026-12-01T00:00:00.000Z", request_id: "r" };
+  const { failure } = await answered({ status: 409, body: JSON.stringify(problem) });
+  assert.ok(failure.code === "too_many_invitations");
+  assert.equal(failure.retryAt, problem.retry_at);
+  assert.equal(isTemporary(failure, 409), false);
+});
+
 test("an unknown code survives with all that the server said", async () => {
   const body = JSON.stringify({ code: "too_late_at_night", detail: "go to bed", hour: 3, request_id: "r-1" });
   const { failure, status, requestId } = await answered({ status: 409, body });

@@ -128,6 +128,12 @@ codes! {
         "A player has at most 10,000 notes. Change or delete one of them."
     TooManyBlocks "too_many_blocks" CONFLICT "The player blocks too many others"
         "A player blocks at most 1,000 others. Unblock one of them."
+    TooManyMutes "too_many_mutes" CONFLICT "The player mutes too many others"
+        "A player mutes at most 1,000 others. Unmute one of them."
+    TooManyFriends "too_many_friends" CONFLICT "There are too many friends or requests"
+        "A player has at most 1,000 friends, and 100 requests that wait; `detail` says which. End a friendship, or withdraw a request."
+    TooManyInvitations "too_many_invitations" CONFLICT "The player has invited the same other one too often"
+        "A player invites the same other one at most 20 times within 24 hours. `retry_at` says from when on there is room for one more."
     TooManyImports "too_many_imports" CONFLICT "The player has too many imported games"
         "A player may have a number of imported games, and of plies in them; guests fewer than accounts. `detail` says what is left. \
          Nothing was imported: send fewer games, or delete imported ones. `GET /v1/me/imports` lists them."

@@ -14,6 +14,7 @@ use actix_web::{
     },
 };
 use serde::Serialize;
+use time::OffsetDateTime;
 use utoipa::ToSchema;
 
 use super::code::Code;
@@ -24,7 +25,7 @@ use crate::{
         event::ViewError,
         game::GameView,
         moves::MoveView,
-        wire::{ALWAYS_JSON, SuspensionView},
+        wire::{ALWAYS_JSON, SuspensionView, Timestamp},
     },
     repeats,
 };
@@ -97,6 +98,10 @@ pub struct ProblemBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     check: Option<ReadinessCheck>,
+    /// With `too_many_invitations`: from when on the same request may succeed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    retry_at: Option<Timestamp>,
     /// With `illegal_move`: the moves that are allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -126,6 +131,7 @@ impl Problem {
             reason: None,
             suspension: None,
             check: None,
+            retry_at: None,
             legal_moves: None,
             index: None,
             position: None,
@@ -271,6 +277,12 @@ impl Problem {
     /// Adds why the caller is suspended, and until when.
     pub fn with_suspension(mut self, suspension: SuspensionView) -> Self {
         self.body.suspension = Some(suspension);
+        self
+    }
+
+    /// Adds the moment from which the same request may succeed. It is no `Retry-After`: a client that obeys one by itself would wait for hours.
+    pub fn with_retry_at(mut self, moment: OffsetDateTime) -> Self {
+        self.body.retry_at = Some(Timestamp(moment));
         self
     }
 

@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, HttpResponse, http::header, post, web::Data};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{caller::disabled, players::new_player, subject_token::SubjectToken};
+use super::{caller::disabled, players::new_player, subject_token::SubjectToken, tokens::issue};
 use crate::{
     clock::now,
     db::{
@@ -26,10 +26,7 @@ use crate::{
             form::FormOrJson,
             names::parse_name,
         },
-        state::{
-            AppState,
-            tokens::{ACCESS_TOKEN_LIFETIME, Caller},
-        },
+        state::{AppState, tokens::ACCESS_TOKEN_LIFETIME},
         view::wire::PlayerView,
     },
     jose::KeySet,
@@ -83,11 +80,8 @@ pub async fn exchange_token(
     let id = token.subject.parse().map_err(|error| refuse(format!("the subject token's sub: {error}")))?;
     let own = find_or_create(&state, &trusted, &id, token.name.as_deref(), &request).await?;
     let own = own.ok_or_else(|| refuse(UNTRUSTED.to_owned()))?;
-    state.metrics.token_issued(Grant::Exchange);
-    let named =
-        Caller { player: own.player.id, credentials_version: own.credentials_version, is_guest: true, sign_in: None };
     let token = ExchangedToken {
-        access_token: state.tokens.issue(named, now()),
+        access_token: issue(&state, &own, Grant::Exchange),
         issued_token_type: ACCESS_TOKEN,
         token_type: "Bearer",
         expires_in: ACCESS_TOKEN_LIFETIME.whole_seconds(),

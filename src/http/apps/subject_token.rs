@@ -5,7 +5,7 @@ use serde_json::Value;
 use thiserror::Error;
 use time::OffsetDateTime;
 
-use crate::jose::{Algorithm, JwsError, KeySet, Misfit, Signed};
+use crate::jose::{Algorithm, Audiences, JwsError, KeySet, Misfit, Signed, Times, Untimely};
 
 /// The accepted algorithms: those of providers that companies sign in by.
 const ACCEPTED: [Algorithm; 4] = [Algorithm::Rs256, Algorithm::Ps256, Algorithm::Es256, Algorithm::EdDsa];
@@ -18,9 +18,6 @@ const AUDIENCES_MAX: usize = 16;
 
 /// The longest `iss` and `aud`, in bytes, as the operator names them.
 const NAME_BYTES_MAX: usize = 255;
-
-/// The tolerated difference between the clocks of the issuer and of this server, in seconds.
-const CLOCK_LEEWAY_S: f64 = 60.0;
 
 /// What the header's `typ` may be: a token without a type, a JWT, or an access token (RFC 9068). Not a logout token, nor a token for another use.
 const TYPES: [&str; 2] = ["jwt", "at+jwt"];
@@ -60,9 +57,7 @@ pub struct SubjectToken<'a> {
     pub audiences: Vec<String>,
     pub subject: String,
     pub name: Option<String>,
-    expires_at: f64,
-    not_before: Option<f64>,
-    issued_at: Option<f64>,
+    times: Times,
 }
 
 #[derive(Deserialize)]
@@ -75,13 +70,6 @@ struct Claims {
     iat: Option<f64>,
     /// Of any type: a name is not needed.
     name: Option<Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Audiences {
-    One(String),
-    Many(Vec<String>),
 }
 
 impl<'a> SubjectToken<'a> {
@@ -99,10 +87,7 @@ impl<'a> SubjectToken<'a> {
             Misfit::NoJson => TokenError::NoJwt,
             Misfit::Members => TokenError::Claims,
         })?;
-        let audiences = match claims.aud {
-            Audiences::One(audience) => vec![audience],
-            Audiences::Many(audiences) => audiences,
-        };
+        let Audiences(audiences) = claims.aud;
         let is_short = |name: &String| name.len() <= NAME_BYTES_MAX && !name.contains('\0');
         if audiences.len() > AUDIENCES_MAX || !audiences.iter().chain([&claims.iss]).all(is_short) {
             return Err(TokenError::Claims);
@@ -113,9 +98,7 @@ impl<'a> SubjectToken<'a> {
             audiences,
             subject: claims.sub,
             name: claims.name.as_ref().and_then(Value::as_str).map(ToOwned::to_owned),
-            expires_at: claims.exp,
-            not_before: claims.nbf,
-            issued_at: claims.iat,
+            times: Times { expires_at: claims.exp, not_before: claims.nbf, issued_at: claims.iat },
         })
     }
 
@@ -129,16 +112,10 @@ impl<'a> SubjectToken<'a> {
         if !self.signed.is_by(keys) {
             return Err(TokenError::Signature);
         }
-        #[expect(clippy::cast_precision_loss, reason = "a second of some thousand years is exact")]
-        let now = now.unix_timestamp() as f64;
-        if self.expires_at <= now - CLOCK_LEEWAY_S {
-            return Err(TokenError::Expired);
-        }
-        let is_future = |at: f64| at > now + CLOCK_LEEWAY_S;
-        if self.not_before.is_some_and(is_future) || self.issued_at.is_some_and(is_future) {
-            return Err(TokenError::Early);
-        }
-        Ok(())
+        self.times.check(now).map_err(|untimely| match untimely {
+            Untimely::Expired => TokenError::Expired,
+            Untimely::Early => TokenError::Early,
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     clock::now,
-    db::apps::players,
+    db::{apps::players, players::OwnPlayer},
     http::{
         answer::problem::Problem,
         request::extract::{NoQuery, Nothing, OptionalBody, Query},
@@ -51,16 +51,21 @@ pub async fn create_app_player_token(
         caller.confirm(&state).await?;
         return Err(no_app_player());
     };
-    state.metrics.token_issued(Grant::App);
-    let named =
-        Caller { player: own.player.id, credentials_version: own.credentials_version, is_guest: true, sign_in: None };
     let token = PlayerToken {
         player: PlayerView::from(&own.player),
-        access_token: state.tokens.issue(named, now()),
+        access_token: issue(&state, &own, Grant::App),
         token_type: "Bearer",
         expires_in: ACCESS_TOKEN_LIFETIME.whole_seconds(),
     };
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(token))
+}
+
+/// An access token of a player of an app, which is a guest to others and has no sign-in.
+pub(super) fn issue(state: &AppState, own: &OwnPlayer, grant: Grant) -> String {
+    state.metrics.token_issued(grant);
+    let named =
+        Caller { player: own.player.id, credentials_version: own.credentials_version, is_guest: true, sign_in: None };
+    state.tokens.issue(named, now())
 }
 
 /// A player of an app, and a token that identifies it.

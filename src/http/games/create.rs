@@ -1,7 +1,7 @@
 //! New games: they are stored together with the answer. What a request chooses says `new_game`.
 
 use actix_web::{HttpRequest, HttpResponse, post, web::Data};
-use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
+use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use super::{
@@ -74,8 +74,7 @@ const APP_COMPUTER_GAMES_MAX: u32 = 1000;
         (status = 201, description = "The game", body = GameView,
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
-        (status = 403, description = "`forbidden`: the caller has invited the same player 20 times within 24 hours"),
-        (status = 409, description = "`too_many_games`"),
+        (status = 409, description = "`too_many_games`; `too_many_invitations`: the caller has invited the same player 20 times within 24 hours"),
     ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "For a day, the same key and body get the same game again, and no second one is created")),
@@ -187,13 +186,9 @@ pub(super) async fn check_computer_games(state: &AppState, creator: &Player) -> 
 async fn count_invitation(state: &AppState, creator: PlayerId, invited: PlayerId) -> Result<(), Problem> {
     let now = now();
     invitation_counts::count(&state.db, creator, invited, now).await?.map_err(|until| {
-        // Not as a limit of calls: a client that waits by itself would wait for a day.
-        let until = until.replace_nanosecond(0).unwrap_or(until) + Duration::SECOND;
-        let moment = until.format(&Rfc3339).unwrap_or_default();
-        let detail = format!(
-            "a player invites the same other one at most {INVITATIONS_MAX} times within 24 hours: again from {moment}"
-        );
-        Problem::new(Code::Forbidden, detail)
+        let detail = format!("a player invites the same other one at most {INVITATIONS_MAX} times within 24 hours");
+        // Answers show milliseconds: at the next one there is room.
+        Problem::new(Code::TooManyInvitations, detail).with_retry_at(until + Duration::MILLISECOND)
     })
 }
 

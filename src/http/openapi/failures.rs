@@ -48,6 +48,7 @@ fn body(code: Code) -> Value {
             body["reason"] = json!("empty_pit");
             body["legal_moves"] = json!(["A", "B", "D"]);
         }
+        Code::TooManyInvitations => body["retry_at"] = json!("2026-12-01T00:00:00.000Z"),
         Code::PlayerSuspended => {
             body["suspension"] = json!({
                 "reason": "Insults in names.", "since": "2026-11-24T00:00:00.000Z", "until": "2026-12-01T00:00:00.000Z",
@@ -100,6 +101,9 @@ const fn detail(code: Code) -> &'static str {
         Code::TooManyDevices => "a player has at most 10 devices: remove one",
         Code::TooManyNotes => "a player has at most 10000 notes",
         Code::TooManyBlocks => "a player blocks at most 1000 others",
+        Code::TooManyMutes => "a player mutes at most 1000 others",
+        Code::TooManyFriends => "at most 100 requests of a player wait: withdraw one",
+        Code::TooManyInvitations => "a player invites the same other one at most 20 times within 24 hours",
         Code::TooManyImports => {
             "of 5000 imported games and 250000 plies, 2 games and 900 plies are left; nothing was imported"
         }

@@ -10,7 +10,10 @@ use crate::{
     clock::now,
     db::{
         lists::invitations::{self, Pending},
-        players::blocks::{self, BLOCKS_MAX, Block, Blocking},
+        players::{
+            blocks::{self, BLOCKS_MAX},
+            listed::{Listed, Listing},
+        },
     },
     domain::{Action, Command, PlayerId},
     http::{
@@ -67,13 +70,13 @@ pub async fn create_block(
         return Err(Problem::new(Code::Forbidden, "players cannot block themselves"));
     }
     match blocks::insert(&state.db, caller.player, path.0, now()).await? {
-        Blocking::Stored => {}
-        Blocking::TooMany => {
+        Listing::Stored => {}
+        Listing::TooMany => {
             return Err(Problem::new(Code::TooManyBlocks, format!("a player blocks at most {BLOCKS_MAX} others")));
         }
-        Blocking::NoBlocker => return Err(player::gone()),
-        Blocking::NoPlayer => return Err(no_player()),
-        Blocking::NoPerson => {
+        Listing::NoOwner => return Err(player::gone()),
+        Listing::NoPlayer => return Err(no_player()),
+        Listing::NoPerson => {
             return Err(Problem::new(Code::Forbidden, "only guests and accounts can be blocked"));
         }
     }
@@ -185,7 +188,7 @@ pub(crate) struct BlockView {
 }
 
 impl BlockView {
-    pub(crate) fn of(block: &Block) -> Self {
+    pub(crate) fn of(block: &Listed) -> Self {
         Self { player: PlayerView::from(&block.player), blocked_at: Timestamp(block.at) }
     }
 }

@@ -39,9 +39,10 @@ const MORE_CALLS: u32 = 4;
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 200, description = "The two are friends, or the request waits", body = FriendView),
-        (status = 403, description = "`forbidden`: the caller itself, neither a guest nor an account, a player that the caller blocks, or too \
-            many friends or requests"),
+        (status = 403, description = "`forbidden`: the caller itself, neither a guest nor an account, a player that the caller blocks, or one that an app \
+            keeps apart from the caller"),
         (status = 404, description = "`not_found`"),
+        (status = 409, description = "`too_many_friends`: too many friends or requests"),
     ),
     security(("bearer" = []))
 )]
@@ -56,6 +57,7 @@ pub async fn create_friend(
     limits::count_more(&request, MORE_CALLS)?;
     player::find(&state, caller).await?;
     let forbidden = |detail: &str| Err(Problem::new(Code::Forbidden, detail));
+    let too_many = |detail: String| Err(Problem::new(Code::TooManyFriends, detail));
     if path.0 == caller.player {
         return forbidden("players are no friends of themselves");
     }
@@ -64,11 +66,9 @@ pub async fn create_friend(
             let view = FriendView::of(&friend);
             Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(view))
         }
-        Asking::TooManyRequests => {
-            forbidden(&format!("at most {REQUESTS_MAX} requests of a player wait: withdraw one"))
-        }
+        Asking::TooManyRequests => too_many(format!("at most {REQUESTS_MAX} requests of a player wait: withdraw one")),
         Asking::TooManyFriends => {
-            forbidden(&format!("one of the two has {FRIENDS_MAX} friends, the most that one may have"))
+            too_many(format!("one of the two has {FRIENDS_MAX} friends, the most that one may have"))
         }
         Asking::Blocks => forbidden("the caller blocks this player: unblock it first"),
         Asking::Apart => forbidden("one of the two plays within an app of which the other is no player"),

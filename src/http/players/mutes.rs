@@ -8,7 +8,10 @@ use utoipa::{IntoParams, ToSchema};
 use super::profiles::{PlayerPath, no_player};
 use crate::{
     clock::now,
-    db::players::mutes::{self, MUTES_MAX, Mute, Muting},
+    db::players::{
+        listed::{Listed, Listing},
+        mutes::{self, MUTES_MAX},
+    },
     domain::PlayerId,
     http::{
         answer::{
@@ -37,8 +40,9 @@ use crate::{
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 204, description = "The player is muted"),
-        (status = 403, description = "`forbidden`: the caller itself, neither a guest nor an account, or the caller mutes 1,000 players already"),
+        (status = 403, description = "`forbidden`: the caller itself, or neither a guest nor an account"),
         (status = 404, description = "`not_found`"),
+        (status = 409, description = "`too_many_mutes`"),
     ),
     security(("bearer" = []))
 )]
@@ -54,11 +58,11 @@ pub async fn create_mute(
         return Err(Problem::new(Code::Forbidden, "players cannot mute themselves"));
     }
     match mutes::insert(&state.db, caller.player, path.0, now()).await? {
-        Muting::Stored => Ok(HttpResponse::NoContent().finish()),
-        Muting::TooMany => Err(Problem::new(Code::Forbidden, format!("a player mutes at most {MUTES_MAX} others"))),
-        Muting::NoMuter => Err(player::gone()),
-        Muting::NoPlayer => Err(no_player()),
-        Muting::NoPerson => Err(Problem::new(Code::Forbidden, "only guests and accounts can be muted")),
+        Listing::Stored => Ok(HttpResponse::NoContent().finish()),
+        Listing::TooMany => Err(Problem::new(Code::TooManyMutes, format!("a player mutes at most {MUTES_MAX} others"))),
+        Listing::NoOwner => Err(player::gone()),
+        Listing::NoPlayer => Err(no_player()),
+        Listing::NoPerson => Err(Problem::new(Code::Forbidden, "only guests and accounts can be muted")),
     }
 }
 
@@ -144,7 +148,7 @@ pub(crate) struct MuteView {
 }
 
 impl MuteView {
-    pub(crate) fn of(mute: &Mute) -> Self {
+    pub(crate) fn of(mute: &Listed) -> Self {
         Self { player: PlayerView::from(&mute.player), muted_at: Timestamp(mute.at) }
     }
 }

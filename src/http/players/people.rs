@@ -63,7 +63,7 @@ pub async fn list_players(
     player::find(&state, caller).await?;
     let found = people::find_by_prefix(&state.db, &prefix, caller.player, FOUND_MAX).await?;
     let items = found.iter().map(PlayerView::from).collect();
-    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(FoundPlayers { items }))
+    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(FoundPlayers { items, next_cursor: None }))
 }
 
 /// List the caller's recent opponents
@@ -87,7 +87,7 @@ pub async fn list_opponents(
     player::find(&state, caller).await?;
     let found = people::list_opponents(&state.db, caller.player, OPPONENTS_MAX).await?;
     let items = found.iter().map(OpponentView::of).collect();
-    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(OpponentList { items }))
+    Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(OpponentList { items, next_cursor: None }))
 }
 
 /// Which players.
@@ -104,12 +104,18 @@ pub struct ListPlayers {
 #[derive(Serialize, ToSchema)]
 struct FoundPlayers {
     items: Vec<PlayerView>,
+    /// Always null: more of the name finds the others.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
 }
 
 /// Recent opponents.
 #[derive(Serialize, ToSchema)]
 struct OpponentList {
     items: Vec<OpponentView>,
+    /// Always null: all fit on one page.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
 }
 
 /// A recent opponent.

@@ -8,7 +8,10 @@ use uuid::Uuid;
 use super::profiles::{PlayerPath, no_player};
 use crate::{
     clock::now,
-    db::players::reports::{self, NETWORK_REPORTS_MAX, Named, NewReport, REPORTS_MAX, Report, Reporting},
+    db::players::reports::{
+        self, ACCOUNT_REPORTS_KEPT, NETWORK_REPORTS_KEPT_MAX, NETWORK_REPORTS_MAX, Named, NewReport, REPORTS_MAX,
+        Report, Reporting,
+    },
     domain::{GameId, PlayerId, Remark, ReportReason},
     http::{
         answer::{
@@ -17,7 +20,7 @@ use crate::{
             problem::Problem,
         },
         games::find::find_visible,
-        layers::limits,
+        layers::{client_address::client_address, limits},
         request::{
             extract::{Body, NoQuery, Query, some_text, word},
             player,
@@ -76,6 +79,7 @@ pub async fn create_report(
         reason: reason.into(),
         note,
         game,
+        network: state.networks.of(client_address(&request)),
         now: now(),
     };
     let (mut response, report) = match reports::insert(&state.db, &new).await? {
@@ -83,7 +87,8 @@ pub async fn create_report(
         Reporting::Open(report) => (HttpResponse::Ok(), report),
         Reporting::TooMany(until) => {
             let detail = format!(
-                "a player makes at most {REPORTS_MAX} reports a day, the guests of a network {NETWORK_REPORTS_MAX}"
+                "a player makes at most {REPORTS_MAX} reports a day, and the players of a network {NETWORK_REPORTS_MAX}; beyond these \
+                 an account makes {ACCOUNT_REPORTS_KEPT}, and all of the network {NETWORK_REPORTS_KEPT_MAX}"
             );
             let seconds = (until - new.now).whole_seconds().max(0).unsigned_abs() + 1;
             return Err(Problem::new(Code::RateLimited, detail).retry_after(seconds));

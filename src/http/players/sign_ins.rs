@@ -42,7 +42,9 @@ pub async fn list_sign_ins(state: Data<AppState>, caller: Caller, _: Query<NoQue
     player::find(&state, caller).await?;
     let found = refresh_tokens::list(&state.db, caller.player, now(), LISTED_MAX).await?;
     let items = found.iter().map(ListedSignIn::of).collect();
-    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(SignInList { items }))
+    Ok(HttpResponse::Ok()
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .json(SignInList { items, next_cursor: None }))
 }
 
 /// End a sign-in
@@ -96,6 +98,9 @@ fn no_sign_in() -> Problem {
 #[derive(Serialize, ToSchema)]
 struct SignInList {
     items: Vec<ListedSignIn>,
+    /// Always null: all fit on one page.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
 }
 
 /// A valid sign-in.

@@ -28,6 +28,7 @@ use crate::{
             self, Network, blocks,
             friends::{self, FriendStatus},
             identities::{self, LinkedIdentity},
+            invitation_counts::{self, CountedInvitations},
             mutes, recovery, refresh_tokens, reports, suspensions,
         },
         push,
@@ -56,7 +57,7 @@ use crate::{
         view::{
             game::GameView,
             moves::MoveView,
-            wire::{ALWAYS_JSON, SuspensionView, Timestamp},
+            wire::{ALWAYS_JSON, PlayerView, SuspensionView, Timestamp},
         },
         webhooks::endpoints::WebhookView,
     },
@@ -74,11 +75,11 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// The export has the profile, e-mail addresses, app, sign-ins, identities, the hash of a guest's network, idempotency
-/// keys and open invitations. It has blocked and muted players, friends, and the caller's reports and warnings (the
-/// newest 1,000 of each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games
-/// with their histories. The password's hash, the secrets of webhooks, and the addresses and keys of devices are left
-/// out.
+/// The export has the profile, e-mail addresses, app, sign-ins, identities and idempotency keys. It has the hashes of a
+/// guest's network, and of those from which the caller reports. It has open invitations, the times of those that the
+/// caller makes, blocked and muted players, and friends. It has the caller's reports and warnings (the newest 1,000 of
+/// each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games with their histories. The
+/// password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
 #[utoipa::path(
     tag = "players",
     operation_id = "export_me",
@@ -108,6 +109,11 @@ pub async fn export_me(
         recovery_code_since: recovery::created_at(&state.db, caller.player).await?.map(Timestamp),
         email: EmailAddressesView::of(&addresses::find(&state.db, caller.player, now()).await?),
         network: players::network(&state.db, caller.player).await?.map(Network::to_hex),
+        report_networks: reports::networks_of_reporter(&state.db, caller.player)
+            .await?
+            .into_iter()
+            .map(Network::to_hex)
+            .collect(),
         analysis_requests: analyses::list_requests(&state.db, caller.player)
             .await?
             .into_iter()
@@ -117,6 +123,11 @@ pub async fn export_me(
         devices: push::devices::list(&state.db, caller.player).await?.iter().map(DeviceView::of).collect(),
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
+        recent_invitations: invitation_counts::list(&state.db, caller.player, LISTED_MAX)
+            .await?
+            .iter()
+            .map(RecentInvitationsView::of)
+            .collect(),
         blocks: blocks::list(&state.db, caller.player, None, LISTED_MAX).await?.iter().map(BlockView::of).collect(),
         mutes: mutes::list(&state.db, caller.player, None, LISTED_MAX).await?.iter().map(MuteView::of).collect(),
         suspension: suspensions::find_active(&state.db, caller.player, now()).await?.as_ref().map(SuspensionView::from),
@@ -251,6 +262,9 @@ struct Export {
     /// account, for a player of an app, and after 90 days.
     #[schema(required = true, example = "8c1f4b0de2a95376")]
     network: Option<String>,
+    /// Keyed hashes of the networks from which the player has reported others within the last day: reports of one network share a quota.
+    #[schema(example = json!(["8c1f4b0de2a95376"]))]
+    report_networks: Vec<String>,
     /// Keys of requests that can be retried.
     idempotency_keys: Vec<KeyView>,
     /// The player's requests for analyses that are pending or failed.
@@ -263,6 +277,8 @@ struct Export {
     webhooks: Vec<WebhookView>,
     /// Open games to which the player is invited, newest first.
     invitations: Vec<GameView>,
+    /// The players that the player has invited within the last day, the last one first: a player is invited a bounded number of times.
+    recent_invitations: Vec<RecentInvitationsView>,
     /// The players that the player blocks, the last one first.
     blocks: Vec<BlockView>,
     /// The players that the player mutes, the last one first.
@@ -285,6 +301,22 @@ struct Export {
     notes: Vec<NoteView>,
     /// All games in which the player sits, newest first.
     games: Vec<ExportedGame>,
+}
+
+/// When the player has invited another one.
+#[derive(Serialize, ToSchema)]
+#[schema(as = RecentInvitations)]
+struct RecentInvitationsView {
+    player: PlayerView,
+    /// The times of the invitations, the first one first, whatever has become of them.
+    made_at: Vec<Timestamp>,
+}
+
+impl RecentInvitationsView {
+    fn of(invitations: &CountedInvitations) -> Self {
+        let made_at = invitations.made_at.iter().copied().map(Timestamp).collect();
+        Self { player: PlayerView::from(&invitations.player), made_at }
+    }
 }
 
 /// The app of a player.

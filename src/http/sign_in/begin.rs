@@ -36,7 +36,7 @@ use crate::{
 #[get("/sign-in")]
 pub async fn list_issuers(state: Data<AppState>, _: Query<NoQuery>) -> HttpResponse {
     let items = state.issuers.iter().map(IssuerView::of).collect();
-    HttpResponse::Ok().insert_header(KEPT_FOR_A_MINUTE).json(IssuerList { items })
+    HttpResponse::Ok().insert_header(KEPT_FOR_A_MINUTE).json(IssuerList { items, next_cursor: None })
 }
 
 /// Begin a sign-in by an issuer
@@ -143,6 +143,9 @@ struct BegunSignIn {
 #[derive(Serialize, ToSchema)]
 struct IssuerList {
     items: Vec<IssuerView>,
+    /// Always null: all fit on one page.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
 }
 
 /// An issuer of sign-ins.

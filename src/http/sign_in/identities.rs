@@ -44,7 +44,9 @@ pub async fn list_identities(
     player::find(&state, caller).await?;
     let found = identities::list(&state.db, caller.player).await?;
     let items = found.iter().map(|linked| IdentityView::of(linked, &state.issuers)).collect();
-    Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(IdentityList { items }))
+    Ok(HttpResponse::Ok()
+        .insert_header((header::CACHE_CONTROL, "no-store"))
+        .json(IdentityList { items, next_cursor: None }))
 }
 
 /// Link an identity to the caller
@@ -149,6 +151,9 @@ pub async fn delete_identity(
 #[derive(Serialize, ToSchema)]
 struct IdentityList {
     items: Vec<IdentityView>,
+    /// Always null: all fit on one page.
+    #[schema(required = true)]
+    next_cursor: Option<String>,
 }
 
 /// An identity of a player. The issuer's id of the person is stored as a hash only, and nothing else that the issuer knows.

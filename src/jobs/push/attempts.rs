@@ -196,3 +196,104 @@ async fn attempt(settings: &Settings, device: &DueDevice, notification: &Notific
         Outcome::of_server()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::domain::PlayerId;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-26 12:00 UTC);
+    const HOUR: time::Duration = time::Duration::HOUR;
+
+    fn device(digest_minutes: Option<i16>) -> DueDevice {
+        DueDevice {
+            id: Uuid::nil(),
+            lease: Uuid::nil(),
+            player: PlayerId(Uuid::nil()),
+            kind: DeviceKind::Web,
+            address: String::new(),
+            host: String::new(),
+            keys: None,
+            language: "en".to_owned(),
+            failures: 0,
+            failing_since: None,
+            last_success_at: None,
+            quiet_until: None,
+            digest_minutes,
+            notices: vec![],
+            unknown: vec![],
+        }
+    }
+
+    /// A notice of the game with this number, due so long ago.
+    fn notice(game: u128, kind: NoticeKind, deadline: Option<OffsetDateTime>, ago: time::Duration) -> DueNotice {
+        let game = GameId(Uuid::from_u128(game));
+        DueNotice { game, kind, variant: "Kalah".to_owned(), deadline, due_at: NOW - ago, version: Uuid::nil() }
+    }
+
+    fn turn(game: u128) -> DueNotice {
+        notice(game, NoticeKind::YourTurn, None, HOUR)
+    }
+
+    /// The numbers of games that are shown together.
+    fn shown_together(device: &DueDevice, notices: &[DueNotice]) -> Vec<Vec<u128>> {
+        let parts = parts(device, notices.iter().collect());
+        parts.iter().map(|part| part.iter().map(|notice| notice.game.0.as_u128()).collect()).collect()
+    }
+
+    #[test]
+    fn many_games_are_one_notification_and_with_a_digest_two_are() {
+        let turns: Vec<_> = [1, 2, 1, 3, 4].map(turn).into();
+        assert_eq!(shown_together(&device(None), &turns), [vec![1, 1], vec![2], vec![3], vec![4]]);
+        assert_eq!(shown_together(&device(Some(60)), &turns[..1]), [[1]]);
+        assert_eq!(shown_together(&device(Some(60)), &turns[..2]), [[1, 2]]);
+        let more: Vec<_> = (1..=DIGEST_MIN as u128).map(turn).collect();
+        assert_eq!(shown_together(&device(None), &more), [[1, 2, 3, 4, 5]]);
+    }
+
+    #[test]
+    fn a_digest_waits_for_its_time_and_quiet_hours_for_their_end() {
+        let urgent = notice(1, NoticeKind::DeadlineSoon, Some(NOW + HOUR), HOUR);
+        let turn = turn(1);
+        let wait = |device: &DueDevice, notice| not_before(device, &[notice], NOW);
+        let shown_before = |ago| DueDevice { last_success_at: Some(NOW - ago), ..device(Some(60)) };
+        assert_eq!(wait(&device(Some(60)), &turn), None, "the first comes at once");
+        assert_eq!(wait(&shown_before(HOUR / 4), &turn), Some(NOW + HOUR * 3 / 4));
+        assert_eq!(wait(&shown_before(HOUR), &turn), None);
+        assert_eq!(wait(&shown_before(HOUR / 4), &urgent), None, "a deadline does not wait for a digest");
+        assert_eq!(wait(&DueDevice { digest_minutes: None, ..shown_before(HOUR / 4) }, &turn), None);
+        let quiet = DueDevice { quiet_until: Some(NOW + HOUR * 8), ..shown_before(HOUR / 4) };
+        for notice in [&turn, &urgent] {
+            assert_eq!(wait(&quiet, notice), Some(NOW + HOUR * 8), "nothing is shown in quiet hours");
+        }
+    }
+
+    #[test]
+    fn what_is_of_yesterday_or_too_late_is_not_sent() {
+        let deadline = |after| notice(1, NoticeKind::DeadlineSoon, Some(NOW + after), HOUR);
+        assert!(is_wanted(&turn(1), NOW) && is_wanted(&deadline(HOUR), NOW));
+        assert!(!is_wanted(&deadline(time::Duration::ZERO), NOW));
+        let of = |ago| notice(1, NoticeKind::Finished, None, ago);
+        assert!(is_wanted(&of(KEPT), NOW) && !is_wanted(&of(KEPT + HOUR), NOW));
+    }
+
+    #[test]
+    fn a_notification_tells_of_one_game_or_how_many_there_are() {
+        let deadline = Some(NOW + HOUR);
+        let reminder = notice(1, NoticeKind::DeadlineSoon, deadline, HOUR * 2);
+        let (turn, invited) = (turn(1), notice(2, NoticeKind::Invited, None, HOUR));
+        let shown = |part: &[&DueNotice]| {
+            let Notification { subject, useful_until, urgency, .. } = notification(&device(None), part);
+            (subject, useful_until, urgency)
+        };
+        let game = |kind| Subject::Game { id: Uuid::from_u128(1).to_string(), title: "Kalah".to_owned(), kind };
+        let several = |news| Subject::Digest { games: 2, news };
+        assert_eq!(shown(&[&turn]), (game("game.your_turn"), None, Urgency::Normal));
+        assert_eq!(shown(&[&reminder, &turn]), (game("game.deadline_soon"), deadline, Urgency::High));
+        assert_eq!(shown(&[&turn, &invited]), (several(News::Several), None, Urgency::Normal));
+        let other = notice(2, NoticeKind::YourTurn, None, HOUR);
+        assert_eq!(shown(&[&reminder, &other]), (several(News::Turns), None, Urgency::High));
+    }
+}

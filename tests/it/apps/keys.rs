@@ -113,9 +113,10 @@ async fn the_command_makes_lists_rotates_disables_and_enables_apps() {
         (&["rotate", "none"], 1, "there is no such app"),
         (&["disable", "none"], 1, "there is no such app"),
         (&["enable", "none"], 1, "there is no such app"),
-        (&["create"], 2, "the name of the app is missing"),
+        (&["create"], 2, "<NAME> is missing"),
         (&["create", "a b"], 2, "letters and digits"),
-        (&["list", "acme"], 2, "leave the name out"),
+        (&["list", "acme"], 2, "unknown argument"),
+        (&["remove", "acme"], 2, "unknown argument"),
     ] {
         let (found, output, error) = run(arguments);
         assert_eq!((found, output.as_str()), (Some(status), ""), "{arguments:?}");

@@ -63,7 +63,7 @@ async fn an_operator_chooses_the_quotas_of_an_app_that_is_served() {
         (&["update", "acme"][..], 2, "nothing is to be changed"),
         (&["update", "acme", "--calls-per-minute", "59"], 2, "at least 60"),
         (&["update", "none", "--players-per-day", "7"], 1, "there is no such app"),
-        (&["disable", "acme", "--players-per-day", "7"], 2, "for create and update"),
+        (&["disable", "acme", "--players-per-day", "7"], 2, "--players-per-day"),
         (&["update", "acme", "--players-per-day", "10000001"], 2, "--players-per-day"),
     ] {
         let (found, output, error) = run(arguments);

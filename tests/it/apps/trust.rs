@@ -207,9 +207,15 @@ async fn the_command_trusts_lists_and_untrusts_issuers() {
         (with(&["trust", "acme"], &["--jwks-file", "/dev/null"]), 1, "no JSON Web Key Set"),
         (with(&["trust", "acme"], &["--jwks-url", "http://sign-in.example/keys"]), 2, "https://"),
         (with(&["trust", "acme"], &["--jwks-url", "https://10.0.0.1/keys"]), 2, "must be public"),
-        (with(&["trust", "acme"], &[]), 2, "--jwks-url or --jwks-file is missing"),
-        (with(&["disable", "acme"], &[]), 2, "for trust and untrust"),
-        (run(&["trust", "acme", "--issuer", ISSUER, "--jwks-file", &good]), 2, "--audience is missing"),
+        (with(&["trust", "acme"], &[]), 2, "--jwks-file <FILE>> is missing"),
+        (
+            with(&["trust", "acme"], &["--jwks-file", &good, "--jwks-url", "https://sign-in.example/keys"]),
+            2,
+            "it excludes",
+        ),
+        (with(&["untrust", "acme"], &["--jwks-file", &good]), 2, "--jwks-file: unknown option"),
+        (with(&["disable", "acme"], &[]), 2, "--issuer: unknown option"),
+        (run(&["trust", "acme", "--issuer", ISSUER, "--jwks-file", &good]), 2, "--audience <AUDIENCE> is missing"),
         (run(&["untrust", "acme", "--issuer", "a b", "--audience", AUDIENCE]), 2, "no spaces"),
         (with(&["untrust", "other"], &[]), 1, "the app trusts no such issuer"),
     ] {

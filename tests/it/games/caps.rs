@@ -42,9 +42,10 @@ async fn a_player_invites_the_same_other_one_so_often_in_a_day() {
     let at_once = join_all((0..10).map(|_| invite(&app, &ana, &bo))).await;
     assert_eq!(at_once.iter().filter(|answer| answer.status == 201).count(), 5, "{at_once:?}");
     let refused = invite(&app, &ana, &bo).await;
-    refused.is_problem(403, "forbidden");
-    let detail = refused.string("/detail");
-    let again = OffsetDateTime::parse(detail.split_once("from ").expect("a moment").1, &Rfc3339).expect("a moment");
+    refused.is_problem(409, "too_many_invitations");
+    // Clients that obey this header by themselves would wait for a day.
+    assert!(!refused.headers.contains_key("retry-after"), "{refused:?}");
+    let again = OffsetDateTime::parse(&refused.string("/retry_at"), &Rfc3339).expect("a moment");
     let seconds = (again - now()).whole_seconds();
     assert!((86_000..=86_401).contains(&seconds), "{seconds}");
     assert_eq!(count_rows(&app, "game").await, 20);
@@ -55,7 +56,7 @@ async fn a_player_invites_the_same_other_one_so_often_in_a_day() {
     let age = "update invitation_count set made_at[1] = now() - interval '24 hours' where made_at[20] is not null";
     assert_eq!(sqlx::query(age).execute(&app.db).await.expect("a database").rows_affected(), 1);
     assert_eq!(invite(&app, &ana, &bo).await.status, 201);
-    invite(&app, &ana, &bo).await.is_problem(403, "forbidden");
+    invite(&app, &ana, &bo).await.is_problem(409, "too_many_invitations");
 }
 
 #[actix_web::test]
@@ -84,6 +85,13 @@ async fn an_erasure_and_a_day_leave_no_count_of_invitations() {
     }
     app.delete_me(&ana).await;
     assert_eq!(count_rows(&app, "invitation_count").await, 1);
+    // Until then those that a player has made are in its export.
+    let recent = async |guest: &Guest| app.get("/v1/me/export", Some(guest)).await.body["recent_invitations"].clone();
+    let exported = recent(&bo).await;
+    assert_eq!((&exported[0]["player"]["id"], exported.as_array().map(Vec::len)), (&json!(cy.id), Some(1)));
+    let made_at = exported[0]["made_at"].as_array().expect("moments");
+    assert!(made_at.len() == 1 && made_at[0].is_string(), "{exported}");
+    assert_eq!(recent(&cy).await, json!([]));
     let settings = purge::Settings { guest_retention: None };
     for (later, left) in [(time::Duration::hours(23), 1), (time::Duration::hours(25), 0)] {
         purge::run(&app.db, settings, &mut purge::Guests::default(), now() + later).await.expect("a database");

@@ -277,13 +277,13 @@ async fn a_player_has_a_bounded_number_of_friends_and_of_requests() {
         (app.guest("Ana").await, app.guest("Bo").await, app.guest("Cy").await, app.guest("Di").await);
     others(&app, &ana, REQUESTS_MAX - 1, None).await;
     asked(&app, &ana, &bo).await;
-    ask(&app, &ana, &cy.id).await.is_problem(403, "forbidden");
+    ask(&app, &ana, &cy.id).await.is_problem(409, "too_many_friends");
     // Neither a repetition is refused, nor an answer.
     asked(&app, &ana, &bo).await;
     befriend(&app, &cy, &ana).await;
     // One that was declined counts: a refusal is not told.
     end(&app, &bo, &ana.id).await;
-    ask(&app, &ana, &di.id).await.is_problem(403, "forbidden");
+    ask(&app, &ana, &di.id).await.is_problem(409, "too_many_friends");
     end(&app, &ana, &bo.id).await;
     asked(&app, &ana, &di).await;
 
@@ -291,7 +291,7 @@ async fn a_player_has_a_bounded_number_of_friends_and_of_requests() {
     let eve = app.guest("Eve").await;
     asked(&app, &eve, &ana).await;
     for (one, other) in [(&ana, &eve), (&di, &ana)] {
-        ask(&app, one, &other.id).await.is_problem(403, "forbidden");
+        ask(&app, one, &other.id).await.is_problem(409, "too_many_friends");
     }
     end(&app, &ana, &cy.id).await;
     assert_eq!(asked(&app, &di, &ana).await, "friends");

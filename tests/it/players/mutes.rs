@@ -171,7 +171,7 @@ async fn mutes_are_listed_bounded_and_their_players_own() {
         .bind(i32::try_from(MUTES_MAX - 3).expect("a small number"));
     // The key of a row that is new in the same statement is checked at its end.
     more.execute(&app.db).await.expect("mutes come");
-    mute(&app, &ana, &bo.id).await.is_problem(403, "forbidden");
+    mute(&app, &ana, &bo.id).await.is_problem(409, "too_many_mutes");
     assert_eq!(mute(&app, &ana, &ids[0]).await.status, 204);
     for _ in 0..2 {
         assert_eq!(unmute(&app, &ana, &ids[0]).await.status, 204);

@@ -4,9 +4,10 @@ use futures_util::future::join_all;
 use mancala_server::{
     db::players::{
         self,
-        reports::{NETWORK_REPORTS_MAX, REPORTS_MAX},
+        reports::{ACCOUNT_REPORTS_KEPT, NETWORK_REPORTS_KEPT_MAX, NETWORK_REPORTS_MAX, REPORTS_MAX},
     },
     domain::Level,
+    jobs::purge,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -164,10 +165,94 @@ async fn the_guests_of_a_network_share_a_number_of_reports() {
     report(&app, &guest, &bad.id, &name).await.is_problem(429, "rate_limited");
     let elsewhere = app.guest_at("192.0.2.1").await;
     assert_eq!(report(&app, &elsewhere, &bad.id, &name).await.status, 201);
-    // The networks are forgotten with those of the guests.
-    let later = now() + time::Duration::days(91);
-    players::forget_networks(&app.db, later, 1000).await.expect("networks are forgotten");
-    assert_eq!(count_rows(&app, "player_report where network is not null").await, 0);
+}
+
+/// A report from an address.
+async fn report_at(app: &TestApp, address: &str, reporter: &Guest, player: &str) -> Answer {
+    let request = app.request(Method::POST, &format!("/v1/players/{player}/reports"));
+    send(signed(request, Some(reporter)).header("x-forwarded-for", address).json(&json!({"reason": "name"}))).await
+}
+
+/// An account that was made elsewhere.
+async fn account_elsewhere(app: &TestApp, n: u32) -> Guest {
+    let guest = app.guest_at(&format!("203.0.113.{n}")).await;
+    let body = json!({"name": format!("Account {n}"), "password": PASSWORD});
+    assert_eq!(app.patch("/v1/me", Some(&guest), &body).await.status, 200);
+    let answer = app.sign_in(&format!("Account {n}"), PASSWORD).await;
+    Guest { id: guest.id, token: answer.string("/access_token") }
+}
+
+/// Copies the first report until its network has so many, by players of which nothing else is known.
+async fn fill_up(app: &TestApp, count: u32) {
+    let reports = "with one as (select * from player_report where reporter_name <> 'x' order by created_at limit 1), others as (
+            insert into player (id, kind, name, created_at) select gen_random_uuid(), 'guest', 'x', now()
+            from generate_series(1, $1 - (select count(*) from player_report join one using (network)))
+            returning id
+        )
+        insert into player_report (id, reporter_id, reported_id, reporter_name, reported_name, network, reason, created_at)
+        select gen_random_uuid(), others.id, one.reported_id, 'x', 'x', one.network, 'name', one.created_at - interval '1 hour'
+        from one, others";
+    sqlx::query(reports).bind(i64::from(count)).execute(&app.db).await.expect("reports come");
+}
+
+#[actix_web::test]
+async fn an_account_keeps_two_reports_in_a_network_that_has_used_its_own() {
+    let app = TestApp::start_with_networks().await;
+    let (school, home) = ("198.51.100.7", "192.0.2.1");
+    let (ana, bo, cy) =
+        (account_elsewhere(&app, 1).await, account_elsewhere(&app, 2).await, account_elsewhere(&app, 3).await);
+    let guest = app.guest_at(school).await;
+    let mut bad = vec![];
+    for _ in 0..=ACCOUNT_REPORTS_KEPT {
+        bad.push(app.guest_at("203.0.113.200").await);
+    }
+    // Reports of accounts count for their network: with this one it has made all but one.
+    assert_eq!(report_at(&app, school, &cy, &bad[0].id).await.status, 201);
+    fill_up(&app, NETWORK_REPORTS_MAX - 1).await;
+    assert_eq!(report_at(&app, school, &guest, &bad[0].id).await.status, 201);
+    report_at(&app, school, &guest, &bad[1].id).await.is_problem(429, "rate_limited");
+    // Two of each account are left, those before included.
+    for player in &bad[..ACCOUNT_REPORTS_KEPT as usize] {
+        assert_eq!(report_at(&app, school, &ana, &player.id).await.status, 201);
+    }
+    assert_eq!(report_at(&app, school, &cy, &bad[1].id).await.status, 201);
+    for account in [&ana, &cy] {
+        let refused = report_at(&app, school, account, &bad[2].id).await;
+        refused.is_problem(429, "rate_limited");
+        // There is room when the copies are a day old, an hour before the account's own.
+        let seconds: u64 = refused.headers["retry-after"].to_str().expect("text").parse().expect("a number");
+        assert!((82_000..=82_801).contains(&seconds), "{seconds}");
+    }
+    assert_eq!(report_at(&app, home, &ana, &bad[2].id).await.status, 201);
+    // Of all accounts of the network, there are so many.
+    fill_up(&app, NETWORK_REPORTS_KEPT_MAX - 1).await;
+    assert_eq!(report_at(&app, school, &bo, &bad[0].id).await.status, 201);
+    report_at(&app, school, &bo, &bad[1].id).await.is_problem(429, "rate_limited");
+    assert_eq!(report_at(&app, home, &bo, &bad[1].id).await.status, 201);
+}
+
+#[actix_web::test]
+async fn the_networks_of_reports_are_exported_and_forgotten_after_a_day() {
+    let app = TestApp::start_with_networks().await;
+    let (guest, bad) = (app.guest_at("198.51.100.7").await, app.guest_at("203.0.113.9").await);
+    let (ana, merged) = (account_elsewhere(&app, 1).await, app.guest_at("198.51.100.7").await);
+    for reporter in [&guest, &ana, &merged] {
+        assert_eq!(report_at(&app, "198.51.100.7", reporter, &bad.id).await.status, 201);
+    }
+    let networks = async |player: &Guest| app.get("/v1/me/export", Some(player)).await.body["report_networks"].clone();
+    let own = app.get("/v1/me/export", Some(&guest)).await.body["network"].clone();
+    assert_eq!((networks(&guest).await, networks(&ana).await), (json!([own]), json!([own])));
+    // Neither a password nor a merge makes room in a network.
+    assert_eq!(app.patch("/v1/me", Some(&guest), &json!({"name": "Bo", "password": PASSWORD})).await.status, 200);
+    let token = json!({"guest_token": merged.token});
+    assert_eq!(app.post("/v1/me/merge", Some(&ana), &token).await.status, 200);
+    let settings = purge::Settings { guest_retention: None };
+    for (hours, left) in [(23, 3), (25, 0)] {
+        let later = now() + time::Duration::hours(hours);
+        purge::run(&app.db, settings, &mut purge::Guests::default(), later).await.expect("a database");
+        assert_eq!(count_rows(&app, "player_report where network is not null").await, left, "{hours}");
+    }
+    assert_eq!(networks(&ana).await, json!([]));
 }
 
 #[actix_web::test]

@@ -126,6 +126,13 @@ async fn quiet_hours_follow_the_clocks_of_their_place() {
         (WINTER, 240, 300, "Asia/Kolkata", Some(datetime!(2026-11-26 23:30 UTC))),
         // The night in which Berlin's clocks go back has an hour more.
         (datetime!(2026-10-24 21:00 UTC), 22 * 60, 450, "Europe/Berlin", Some(datetime!(2026-10-25 6:30 UTC))),
+        // On both sides of midnight, and in places whose day is another one than that of UTC.
+        (datetime!(2026-11-27 1:00 UTC), 22 * 60, 450, "Europe/Berlin", Some(datetime!(2026-11-27 6:30 UTC))),
+        (datetime!(2026-11-27 6:30 UTC), 22 * 60, 450, "Europe/Berlin", None),
+        (datetime!(2026-11-27 3:30 UTC), 22 * 60, 450, "America/New_York", Some(datetime!(2026-11-27 12:30 UTC))),
+        (datetime!(2026-11-26 11:00 UTC), 0, 450, "Pacific/Auckland", Some(datetime!(2026-11-26 18:30 UTC))),
+        // The night in which Berlin's clocks go forward has an hour less.
+        (datetime!(2026-03-28 21:00 UTC), 22 * 60, 450, "Europe/Berlin", Some(datetime!(2026-03-29 5:30 UTC))),
         // The first minute is quiet, the last one is not.
         (datetime!(2026-11-26 10:00 UTC), 600, 660, "UTC", Some(datetime!(2026-11-26 11:00 UTC))),
         (datetime!(2026-11-26 11:00 UTC), 600, 660, "UTC", None),

@@ -52,7 +52,10 @@ async fn only_the_operators_issuers_and_addresses_are_offered() {
     let issuer = StubIssuer::start();
     let app = issuer.app().await;
     let list = app.get("/v1/sign-in", None).await;
-    assert_eq!((list.status.as_u16(), list.body), (200, json!({"items": [{"id": "stub", "name": "Stub"}]})));
+    assert_eq!(
+        (list.status.as_u16(), list.body),
+        (200, json!({"items": [{"id": "stub", "name": "Stub"}], "next_cursor": null}))
+    );
     app.post("/v1/sign-in/other", None, &json!({"redirect_uri": BACK})).await.is_problem(404, "not_found");
     app.post("/v1/sign-in/STUB", None, &json!({"redirect_uri": BACK})).await.is_problem(404, "not_found");
     let near = ["/../x", "/", "?a=b", "#a", "%2f"].map(|more| format!("{BACK}{more}"));
@@ -69,7 +72,7 @@ async fn only_the_operators_issuers_and_addresses_are_offered() {
     app.begin_sign_in(None).await;
     assert_eq!(issuer.asked("openid-configuration"), 1, "documents are kept");
     let none = TestApp::start().await;
-    assert_eq!(none.get("/v1/sign-in", None).await.body, json!({"items": []}));
+    assert_eq!(none.get("/v1/sign-in", None).await.body, json!({"items": [], "next_cursor": null}));
     none.begin_sign_in(None).await.is_problem(404, "not_found");
 }
 

@@ -381,6 +381,7 @@ export const es: Texts = {
   "failure.precondition_failed": "La partida ha cambiado mientras tanto. Mírala otra vez.",
   "failure.too_many_devices": "Ya tienes notificaciones en 10 dispositivos. Desactívalas en uno de ellos.",
   "failure.too_many_games": "No puedes tener más partidas: termina o abandona una.",
+  "failure.too_many_invitations": "Has invitado a esta persona 20 veces en un día. Espera unas horas.",
   "failure.too_many_analyses": "Antes tienen que terminar otros análisis tuyos.",
   "failure.name_taken": "Otra cuenta tiene este nombre, o uno que se lee igual.",
   "failure.invalid_credentials": "Ningún jugador tiene este nombre y esta contraseña, o este código.",

@@ -257,8 +257,6 @@ pub(crate) async fn update_within(
             delete from hidden_last_seen using changed where $11 and player_id = changed.id
         ), endpoints as (
             update webhook set network = null from changed where $8::text is not null and player_id = changed.id
-        ), reports as (
-            update player_report set network = null from changed where $8::text is not null and reporter_id = changed.id
         )
         select id from changed
         "#,

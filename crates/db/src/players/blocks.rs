@@ -1,14 +1,13 @@
 //! Blocks: with which players a player begins no game. Knows no game.
 
-use mancala_domain::{Player, PlayerId};
+use mancala_domain::PlayerId;
 use sqlx::{PgConnection, PgPool};
-use time::{OffsetDateTime, macros::datetime};
+use time::OffsetDateTime;
 use tracing::Instrument;
-use uuid::Uuid;
 
 use super::{
     friends,
-    persons::{self, Found},
+    listed::{self, Listed, Listing},
     rows::PlayerRow,
 };
 use crate::connection::{DbError, statement};
@@ -16,47 +15,17 @@ use crate::connection::{DbError, statement};
 /// How many players one player may block: more than anyone meets by name. Several new blocks at once may exceed it by a few.
 pub const BLOCKS_MAX: u32 = 1000;
 
-/// Later than any block.
-const END: OffsetDateTime = datetime!(9999-12-31 23:59:59 UTC);
-
-/// A player that is blocked.
-#[derive(Clone, Debug)]
-pub struct Block {
-    /// The blocked player.
-    pub player: Player,
-    /// Since when.
-    pub at: OffsetDateTime,
-}
-
-/// Whether a block is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blocking {
-    /// It is, by this call or an earlier one.
-    Stored,
-    /// The player has reached the limit.
-    TooMany,
-    /// The blocking player is deleted.
-    NoBlocker,
-    /// There is no player to block.
-    NoPlayer,
-    /// The player to block is no person that can play.
-    NoPerson,
-}
-
 /// Stores a block. Idempotent: one that is stored stays as it is. A trigger ends what friendship there is.
 pub async fn insert(
     pool: &PgPool,
     blocker: PlayerId,
     blocked: PlayerId,
     now: OffsetDateTime,
-) -> Result<Blocking, DbError> {
+) -> Result<Listing, DbError> {
     let mut transaction = pool.begin().await?;
     friends::lock(&mut transaction, blocker, blocked).await?;
-    match persons::lock(&mut transaction, blocker, blocked).await? {
-        [Found::Person, Found::Person] => {}
-        [Found::Person, Found::NoPerson] => return Ok(Blocking::NoPerson),
-        [Found::Person, Found::None] => return Ok(Blocking::NoPlayer),
-        _ => return Ok(Blocking::NoBlocker),
+    if let Some(refused) = listed::lock(&mut transaction, blocker, blocked).await? {
+        return Ok(refused);
     }
     let stored = sqlx::query!(
         r#"
@@ -76,7 +45,7 @@ pub async fn insert(
     .instrument(statement("insert player_block"))
     .await?;
     transaction.commit().await?;
-    Ok(if stored.rows_affected() == 1 { Blocking::Stored } else { Blocking::TooMany })
+    Ok(if stored.rows_affected() == 1 { Listing::Stored } else { Listing::TooMany })
 }
 
 /// Deletes a block, if there is one.
@@ -94,8 +63,8 @@ pub async fn list(
     blocker: PlayerId,
     after: Option<(OffsetDateTime, PlayerId)>,
     limit: u32,
-) -> Result<Vec<Block>, DbError> {
-    let (at, id) = after.map_or((END, Uuid::max()), |(at, player)| (at, player.0));
+) -> Result<Vec<Listed>, DbError> {
+    let (at, id) = listed::place(after);
     let rows = sqlx::query!(
         r#"
         select player.id, player.kind, player.name, player.created_at, blocked_at
@@ -111,7 +80,7 @@ pub async fn list(
     .fetch_all(pool)
     .instrument(statement("select player_block player"))
     .await?;
-    let block = |(row, at): (PlayerRow, OffsetDateTime)| Ok(Block { player: row.try_into()?, at });
+    let block = |(row, at): (PlayerRow, OffsetDateTime)| Ok(Listed { player: row.try_into()?, at });
     let rows = rows.into_iter().map(|row| {
         (PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at }, row.blocked_at)
     });

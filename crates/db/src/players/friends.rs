@@ -4,11 +4,10 @@
 
 use mancala_domain::{Player, PlayerId, PlayerKind};
 use sqlx::{PgConnection, PgPool};
-use time::{Duration, OffsetDateTime, macros::datetime};
+use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
-use uuid::Uuid;
 
-use super::rows::PlayerRow;
+use super::{listed, rows::PlayerRow};
 use crate::connection::{DbError, statement};
 
 /// How many friends a player may have: more than anyone knows by name. Several that are accepted at once may exceed it by a few.
@@ -25,9 +24,6 @@ pub const REQUEST_LIFETIME: Duration = Duration::days(30);
 
 /// Distinguishes these advisory locks from others.
 const LOCK: i64 = 0x6672_6965_6e64;
-
-/// Later than anything stored.
-const END: OffsetDateTime = datetime!(9999-12-31 23:59:59 UTC);
 
 /// What another player is to a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -335,7 +331,7 @@ pub async fn list(
     after: Option<(OffsetDateTime, PlayerId)>,
     limit: u32,
 ) -> Result<Vec<Friend>, DbError> {
-    let (at, id) = after.map_or((END, Uuid::max()), |(at, player)| (at, player.0));
+    let (at, id) = listed::place(after);
     // All but the requests that wait for the player are bounded: those it has made, or answered.
     let rows = sqlx::query!(
         r#"

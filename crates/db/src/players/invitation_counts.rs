@@ -1,10 +1,11 @@
 //! How often a player has invited another one of late. Knows no game.
 
-use mancala_domain::PlayerId;
+use mancala_domain::{Player, PlayerId};
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 
+use super::rows::PlayerRow;
 use crate::connection::{DbError, statement};
 
 /// How many times a player may invite the same other one within [`WINDOW`]. Two people play fewer games in a day, and so many invitations
@@ -62,6 +63,33 @@ pub async fn count(
     .instrument(statement("select invitation_count"))
     .await?;
     Ok(first.map_or(Ok(()), |first| Err(first + WINDOW)))
+}
+
+/// When a player has invited another one of late.
+#[derive(Clone, Debug)]
+pub struct CountedInvitations {
+    /// The invited player.
+    pub player: Player,
+    /// When, the first one first.
+    pub made_at: Vec<OffsetDateTime>,
+}
+
+/// Up to `limit` of the players that a player has invited of late, the one of the last invitation first.
+pub async fn list(pool: &PgPool, inviter: PlayerId, limit: u32) -> Result<Vec<CountedInvitations>, DbError> {
+    let rows = sqlx::query!(
+        r#"
+        select player.id, player.kind, player.name, player.created_at, made_at
+        from invitation_count join player on player.id = invited_id
+        where inviter_id = $1 order by last_at desc, invited_id desc limit $2
+        "#,
+        inviter.0,
+        i64::from(limit),
+    );
+    let rows = rows.fetch_all(pool).instrument(statement("select invitation_count player")).await?;
+    let rows = rows
+        .into_iter()
+        .map(|row| (PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at }, row.made_at));
+    rows.map(|(row, made_at)| Ok(CountedInvitations { player: row.try_into()?, made_at })).collect()
 }
 
 /// Deletes up to `limit` rows of pairs whose last invitation no longer counts; returns how many.

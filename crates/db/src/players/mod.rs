@@ -8,6 +8,7 @@ pub mod friends;
 mod guests;
 pub mod identities;
 pub mod invitation_counts;
+pub mod listed;
 pub mod mutes;
 pub mod name_claims;
 pub mod name_filter;

@@ -1,13 +1,12 @@
 //! Mutes: of whose invitations, offers and requests a player is not told. Knows no game.
 
-use mancala_domain::{Player, PlayerId};
+use mancala_domain::PlayerId;
 use sqlx::{PgConnection, PgPool};
-use time::{OffsetDateTime, macros::datetime};
+use time::OffsetDateTime;
 use tracing::Instrument;
-use uuid::Uuid;
 
 use super::{
-    persons::{self, Found},
+    listed::{self, Listed, Listing},
     rows::PlayerRow,
 };
 use crate::connection::{DbError, statement};
@@ -15,41 +14,11 @@ use crate::connection::{DbError, statement};
 /// How many players one player may mute: as many as it may block. Several new mutes at once may exceed it by a few.
 pub const MUTES_MAX: u32 = 1000;
 
-/// Later than any mute.
-const END: OffsetDateTime = datetime!(9999-12-31 23:59:59 UTC);
-
-/// A player that is muted.
-#[derive(Clone, Debug)]
-pub struct Mute {
-    /// The muted player.
-    pub player: Player,
-    /// Since when.
-    pub at: OffsetDateTime,
-}
-
-/// Whether a mute is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Muting {
-    /// It is, by this call or an earlier one.
-    Stored,
-    /// The player has reached the limit.
-    TooMany,
-    /// The muting player is deleted.
-    NoMuter,
-    /// There is no player to mute.
-    NoPlayer,
-    /// The player to mute is no person that can play.
-    NoPerson,
-}
-
 /// Stores a mute. Idempotent: one that is stored stays as it is.
-pub async fn insert(pool: &PgPool, muter: PlayerId, muted: PlayerId, now: OffsetDateTime) -> Result<Muting, DbError> {
+pub async fn insert(pool: &PgPool, muter: PlayerId, muted: PlayerId, now: OffsetDateTime) -> Result<Listing, DbError> {
     let mut transaction = pool.begin().await?;
-    match persons::lock(&mut transaction, muter, muted).await? {
-        [Found::Person, Found::Person] => {}
-        [Found::Person, Found::NoPerson] => return Ok(Muting::NoPerson),
-        [Found::Person, Found::None] => return Ok(Muting::NoPlayer),
-        _ => return Ok(Muting::NoMuter),
+    if let Some(refused) = listed::lock(&mut transaction, muter, muted).await? {
+        return Ok(refused);
     }
     let stored = sqlx::query!(
         r#"
@@ -69,7 +38,7 @@ pub async fn insert(pool: &PgPool, muter: PlayerId, muted: PlayerId, now: Offset
     .instrument(statement("insert player_mute"))
     .await?;
     transaction.commit().await?;
-    Ok(if stored.rows_affected() == 1 { Muting::Stored } else { Muting::TooMany })
+    Ok(if stored.rows_affected() == 1 { Listing::Stored } else { Listing::TooMany })
 }
 
 /// Deletes a mute, if there is one.
@@ -87,8 +56,8 @@ pub async fn list(
     muter: PlayerId,
     after: Option<(OffsetDateTime, PlayerId)>,
     limit: u32,
-) -> Result<Vec<Mute>, DbError> {
-    let (at, id) = after.map_or((END, Uuid::max()), |(at, player)| (at, player.0));
+) -> Result<Vec<Listed>, DbError> {
+    let (at, id) = listed::place(after);
     let rows = sqlx::query!(
         r#"
         select player.id, player.kind, player.name, player.created_at, muted_at
@@ -107,7 +76,7 @@ pub async fn list(
     let rows = rows.into_iter().map(|row| {
         (PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at }, row.muted_at)
     });
-    rows.map(|(row, at)| Ok(Mute { player: row.try_into()?, at })).collect()
+    rows.map(|(row, at)| Ok(Listed { player: row.try_into()?, at })).collect()
 }
 
 /// Those of some pairs, of a player and another one, in which the first has muted the other.

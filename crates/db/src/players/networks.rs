@@ -19,7 +19,7 @@ const SEARCHED: Duration = Duration::days(60);
 
 /// The upper bound of the hashes of networks, whose first 8 bytes are zero. A value that is not below it is the id of an app. The players
 /// of an app share what the guests of a network share. The id of an app is no secret, and is not forgotten.
-const HASHES_END: Uuid = Uuid::from_u128(1 << 64);
+pub(super) const HASHES_END: Uuid = Uuid::from_u128(1 << 64);
 
 /// A keyed hash of a network. Without the key it does not tell the address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -66,8 +66,6 @@ pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
             where webhook.network is not null order by webhook.id for no key update of webhook
         ), endpoints as (
             update webhook set network = null from held where webhook.id = held.id
-        ), reports as (
-            update player_report set network = null from old where player_report.reporter_id = old.id
         )
         update player set network = null from old where player.id = old.id
         "#,

@@ -1,0 +1,106 @@
+//! The command for apps: services of others whose users play here.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::values::calls_per_minute;
+
+/// What to do with apps. A name of an app is 1 to 32 letters and digits, and . _ - between them.
+#[derive(Clone, Debug, Subcommand)]
+pub enum App {
+    /// Make an app, and print its key, which is not shown again
+    Create {
+        /// The name: 1 to 32 letters and digits, and . _ - between them
+        name: String,
+        #[command(flatten)]
+        policies: AppPolicies,
+    },
+    /// Print the name of each app, its id, when it and its key were made, whether it is disabled, and what was chosen
+    /// for it. Below it, print whose tokens it trusts
+    List,
+    /// Give an app another key, and print it. The former key is void at once, and so are the tokens of its players
+    Rotate {
+        /// The app's name
+        name: String,
+    },
+    /// Refuse an app's key, and the tokens of its players
+    Disable {
+        /// The app's name
+        name: String,
+    },
+    /// Accept the key of a disabled app again
+    Enable {
+        /// The app's name
+        name: String,
+    },
+    /// Change with whom the players of an app play, or its quotas. Running servers follow at once
+    Update {
+        /// The app's name
+        name: String,
+        #[command(flatten)]
+        policies: AppPolicies,
+    },
+    /// Let clients exchange the tokens of an issuer for tokens of the app's players
+    Trust {
+        /// The app's name
+        name: String,
+        #[command(flatten)]
+        trust: AppTrust,
+        #[command(flatten)]
+        keys: AppKeys,
+    },
+    /// Refuse the tokens of an issuer from now on, and the tokens of all players of the app that were issued before
+    Untrust {
+        /// The app's name
+        name: String,
+        #[command(flatten)]
+        trust: AppTrust,
+    },
+}
+
+/// With whom an app's players play, and its quotas.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct AppPolicies {
+    /// With whom its players play, beside the computer
+    #[arg(long, value_enum)]
+    pub plays_with: Option<PlaysWith>,
+    /// How often the app may call in a minute, 60 at least; 0 for the default, 3,000 at once and 100 a second
+    #[arg(long, value_name = "NUMBER", value_parser = calls_per_minute)]
+    pub calls_per_minute: Option<i32>,
+    /// How many players the app may create in a day; 0 for the default, 20,000
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(i32).range(0..=10_000_000))]
+    pub players_per_day: Option<i32>,
+}
+
+/// With whom the players of an app play.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlaysWith {
+    /// With everyone
+    Everyone,
+    /// Only with other players of the app
+    App,
+}
+
+/// Whose tokens are exchanged for tokens of an app's players.
+#[derive(Clone, Debug, Args)]
+pub struct AppTrust {
+    /// The claim `iss` of the tokens. An app has one issuer, because it knows its players by `sub`
+    #[arg(long, value_name = "URL")]
+    pub issuer: String,
+    /// The claim `aud` of the tokens, or one of its values
+    #[arg(long, value_name = "AUDIENCE")]
+    pub audience: String,
+}
+
+/// Where the keys of an issuer are.
+#[derive(Clone, Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct AppKeys {
+    /// Where the issuer publishes its keys as a JSON Web Key Set. The address has to be one that webhooks may have
+    #[arg(long, value_name = "URL")]
+    pub jwks_url: Option<String>,
+    /// A file with the issuer's public keys as a JSON Web Key Set. It is read once, and stored. `trust` again replaces it
+    #[arg(long, value_name = "FILE")]
+    pub jwks_file: Option<PathBuf>,
+}
