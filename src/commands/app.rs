@@ -37,6 +37,7 @@ const NO_KEYS: &str = "--jwks-file: it is no JSON Web Key Set of at most 64 KiB,
 const KEY_PREFIX: &str = "mapp_";
 
 pub fn app(options: &Serve, app: &App) -> Result<(), Failure> {
+    check(app)?;
     let text = with_database(options, async |database, pool| {
         migrations::run(database).await.map_err(Failure::new)?;
         let (key, hash) = new_key();
@@ -53,11 +54,7 @@ pub fn app(options: &Serve, app: &App) -> Result<(), Failure> {
             App::Disable { name } => (apps::disable(&pool, &parsed(name)?, now).await, String::new()),
             App::Enable { name } => (apps::enable(&pool, &parsed(name)?).await, String::new()),
             App::Update { name, policies } => {
-                let changes = changes(*policies);
-                if changes == Changes::default() {
-                    return Err(Failure::misuse("nothing is to be changed: see --help"));
-                }
-                (apps::update(&pool, &parsed(name)?, changes).await, String::new())
+                (apps::update(&pool, &parsed(name)?, changes(*policies)).await, String::new())
             }
             App::Trust { name, trust, keys } => {
                 let keys = key_source(options, keys)?;
@@ -68,6 +65,18 @@ pub fn app(options: &Serve, app: &App) -> Result<(), Failure> {
         if done.map_err(Failure::new)? { Ok(text) } else { Err(no_app()) }
     })?;
     print(&text)
+}
+
+/// Refuses what is no app or no change, before a database is started for it.
+fn check(app: &App) -> Result<(), Failure> {
+    match app {
+        App::List => return Ok(()),
+        App::Create { name, .. } | App::Rotate { name } | App::Disable { name } | App::Enable { name } => parsed(name),
+        App::Update { name, policies } if changes(*policies) != Changes::default() => parsed(name),
+        App::Update { .. } => return Err(Failure::misuse("nothing is to be changed: see --help")),
+        App::Trust { name, trust, .. } | App::Untrust { name, trust } => claims(trust).and_then(|_| parsed(name)),
+    }
+    .map(|_| ())
 }
 
 fn parsed(name: &str) -> Result<AppName, Failure> {

@@ -121,7 +121,7 @@ pub struct Serve {
     pub db_connections: Option<u32>,
 
     /// Rate limits for each player, each address and the sign-ins to each account, which each process counts on its
-    /// own. Also the limits that guests of one network share
+    /// own. Also the limits that players of one network share
     #[arg(long, env, global = true, default_value = "on", value_name = "SWITCH")]
     pub rate_limits: Switch,
 

@@ -69,6 +69,11 @@ impl Revocations {
         Some(Standing { least_version: *least_version, suspension: *suspension })
     }
 
+    /// A player's suspension, if it counts at a moment.
+    pub fn suspension(&self, player: PlayerId, now: OffsetDateTime) -> Option<Term> {
+        self.standing(player)?.suspension.filter(|suspension| suspension.is_active(now))
+    }
+
     /// Whether the revocations of the other processes are known.
     pub fn are_current(&self) -> bool {
         self.read_at.borrow().is_some_and(|at| at.elapsed() < CURRENT_FOR)

@@ -3143,7 +3143,7 @@ export interface components {
             player: components["schemas"]["OwnProfile"];
             /** @description When the player's devices are silent. */
             push_settings: components["schemas"]["PushSettings"];
-            /** @description The players that the player has invited within the last day, the last one first: a player is invited a bounded number of times. */
+            /** @description At most 1,000 of the players that the player has invited within the last day, the last one first. */
             recent_invitations: components["schemas"]["RecentInvitations"][];
             recovery_code_since: components["schemas"]["Timestamp"] | null;
             /**

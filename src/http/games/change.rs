@@ -144,8 +144,10 @@ struct Loaded {
     plies: Vec<Ply>,
     /// Games that are not over: of the player that joins. For a rematch, of the player that has more of them.
     running_games: u32,
-    /// Whether a block keeps the player from what the command asks for.
+    /// Whether a block or a suspension keeps the player from what the command asks for.
     is_blocked: bool,
+    /// Of the end of a pause: whether a player of the game is suspended and does not move.
+    is_stopped: bool,
     /// Of an offer to a person: how many such ones the player has made since the last ply.
     offers_made: u32,
 }
@@ -163,6 +165,7 @@ impl Loaded {
             running_games: self.running_games,
             is_opponent_erased: begins_rematch(action) && Seat::ALL.into_iter().any(is_erased),
             is_blocked: self.is_blocked,
+            is_stopped: self.is_stopped,
             offers_made: self.offers_made,
             ..Context::new(now, || GameId(Uuid::now_v7()))
         }
@@ -209,20 +212,32 @@ async fn load(
         }
         _ => {}
     }
+    let suspension_of = |player| state.hub.audience().revocations().suspension(player, now());
+    // The clock would run against a player who does not move.
+    let is_stopped = is_pause_ended(command.action)
+        && Seat::ALL
+            .into_iter()
+            .filter_map(|seat| game.players()[seat])
+            .filter_map(suspension_of)
+            .any(|it| !it.plays_on);
     let (mut is_blocked, mut offers_made) = (false, 0);
     if let Some(other) = game.approached_by(command) {
-        // A rematch with a suspended player would stand still, or be over at once.
-        let standing = state.hub.audience().revocations().standing(other).and_then(|standing| standing.suspension);
-        let is_suspended = standing.is_some_and(|suspension| suspension.is_active(now()));
-        is_blocked = (begins_rematch(command.action) && is_suspended)
-            || blocks::is_between(&state.db, command.player, other).await?;
+        // A game that begins with a suspended player would stand still, or be over at once.
+        let begins = begins_rematch(command.action) || matches!(command.action, Action::Join { .. });
+        let is_suspended = begins && suspension_of(other).is_some();
+        is_blocked = is_suspended || blocks::is_between(&state.db, command.player, other).await?;
         if let Action::Offer { kind } = command.action
             && let Some(seat) = Seat::ALL.into_iter().find(|seat| game.players()[*seat] == Some(command.player))
         {
             offers_made = games::count_offers(&state.db, game.id(), seat, kind).await?;
         }
     }
-    Ok(Some(Loaded { found, plies, running_games, is_blocked, offers_made }))
+    Ok(Some(Loaded { found, plies, running_games, is_blocked, is_stopped, offers_made }))
+}
+
+/// Whether an action may end a pause.
+const fn is_pause_ended(action: Action<'_>) -> bool {
+    matches!(action, Action::Answer { kind: OfferKind::Pause, answer: OfferAnswer::Withdraw })
 }
 
 /// Whether an action may begin a rematch.

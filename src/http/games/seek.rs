@@ -154,7 +154,7 @@ impl Pairing<'_> {
                 now,
             };
             let keep = |id: GameId| self.keyed.map(|keyed| keyed.keep(&kept(id)));
-            match seek(&state.db, &wanted, |fit| self.join(fit, now), keep).await {
+            match seek(&state.db, &wanted, |fit| self.join(state, fit, now), keep).await {
                 Ok(Sought::Joined(joined)) => {
                     // The writers notify the hub of their own appends; this append bypasses them.
                     state.hub.stored(joined.change());
@@ -176,8 +176,12 @@ impl Pairing<'_> {
         Err(failure.map_or_else(|| Problem::busy("too many changes to open games at once; try again"), Problem::from))
     }
 
-    /// The game after the player has joined it, unless the domain refuses it.
-    fn join(&self, fit: &Game, now: OffsetDateTime) -> Option<(Game, Vec<Event>)> {
+    /// The game after the player has joined it, unless the domain refuses it or its creator is suspended.
+    fn join(&self, state: &AppState, fit: &Game, now: OffsetDateTime) -> Option<(Game, Vec<Event>)> {
+        let revocations = state.hub.audience().revocations();
+        if fit.players()[fit.terms().creator].is_some_and(|creator| revocations.suspension(creator, now).is_some()) {
+            return None;
+        }
         let command = Command { player: self.player.id, if_version: None, action: Action::Join { join_code: None } };
         let context = Context { running_games: self.running_games, ..Context::new(now, || GameId(Uuid::now_v7())) };
         let events = fit.decide(&command, &context).ok().filter(|decision| !decision.events.is_empty())?.events;

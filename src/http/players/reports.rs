@@ -87,8 +87,8 @@ pub async fn create_report(
         Reporting::Open(report) => (HttpResponse::Ok(), report),
         Reporting::TooMany(until) => {
             let detail = format!(
-                "a player makes at most {REPORTS_MAX} reports a day, and the players of a network {NETWORK_REPORTS_MAX}; beyond these \
-                 an account makes {ACCOUNT_REPORTS_KEPT}, and all of the network {NETWORK_REPORTS_KEPT_MAX}"
+                "a player makes at most {REPORTS_MAX} reports a day, and the players of a network {NETWORK_REPORTS_MAX}. Beyond these an \
+                 account reports until it has made {ACCOUNT_REPORTS_KEPT}, and the network until it has made {NETWORK_REPORTS_KEPT_MAX}"
             );
             let seconds = (until - new.now).whole_seconds().max(0).unsigned_abs() + 1;
             return Err(Problem::new(Code::RateLimited, detail).retry_after(seconds));

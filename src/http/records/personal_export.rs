@@ -123,7 +123,7 @@ pub async fn export_me(
         devices: push::devices::list(&state.db, caller.player).await?.iter().map(DeviceView::of).collect(),
         webhooks: webhooks::list(&state.db, caller.player).await?.iter().map(WebhookView::of).collect(),
         invitations: invitations.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
-        recent_invitations: invitation_counts::list(&state.db, caller.player, LISTED_MAX)
+        recent_invitations: invitation_counts::list(&state.db, caller.player, now(), LISTED_MAX)
             .await?
             .iter()
             .map(RecentInvitationsView::of)
@@ -277,7 +277,7 @@ struct Export {
     webhooks: Vec<WebhookView>,
     /// Open games to which the player is invited, newest first.
     invitations: Vec<GameView>,
-    /// The players that the player has invited within the last day, the last one first: a player is invited a bounded number of times.
+    /// At most 1,000 of the players that the player has invited within the last day, the last one first.
     recent_invitations: Vec<RecentInvitationsView>,
     /// The players that the player blocks, the last one first.
     blocks: Vec<BlockView>,

@@ -176,12 +176,17 @@ async fn an_abandoned_game_of_a_guest_against_the_computer_ends() {
     }
     // A guest who may not move has abandoned nothing.
     let stop = "insert into player_suspension (player_id, reason, begun_at, until, games, changed_at)
-        select id, 'x', now(), now() + interval '1 day', 'stop', now() from player where name = 'Ana'";
+        select id, 'x', now(), now() + interval '3 days', 'stop', now() from player where name = 'Ana'";
     sqlx::query(stop).execute(&app.db).await.expect("the guest is stopped");
     end(8).await;
     assert_eq!([status(&unmoved).await, status(&moved).await], ["active", "active"]);
-    sqlx::query("update player_suspension set lifted_at = now()").execute(&app.db).await.expect("it is lifted");
-    end(8).await;
+    // Nor has one who has had no time to move since.
+    for (hours, found) in [(36, "active"), (0, "aborted")] {
+        let lift = "update player_suspension set lifted_at = now() + make_interval(hours => $1)";
+        sqlx::query(lift).bind(hours).execute(&app.db).await.expect("it is lifted");
+        end(8).await;
+        assert_eq!(status(&unmoved).await, found);
+    }
     assert_eq!([status(&unmoved).await, status(&moved).await], ["aborted", "finished"]);
     assert_eq!([status(&of_account).await, status(&computers).await], ["active", "active"]);
     assert_eq!(app.get_game(&moved, None).await.body["result"]["reason"], "resignation");

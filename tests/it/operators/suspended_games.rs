@@ -190,6 +190,7 @@ async fn no_clock_stands_for_ever_and_none_runs_against_a_player_who_is_stopped(
     let is_held = async |id: &str| app.get_game(id, None).await.body["clock"]["is_held"] == true;
     let clock = json!({"clock": {"type": "per_move", "move_s": 3600}});
     let [id, agreed] = [app.started_between(&ana, &bo, &clock).await, app.started_between(&ana, &bo, &clock).await];
+    let other = app.started_between(&bo, &app.guest("Cy").await, &clock).await;
     app.offer(&agreed, &ana, "pause").await;
     app.answer_offer(&agreed, &bo, "pause", "accept").await;
     for player in [&ana, &bo] {
@@ -203,13 +204,16 @@ async fn no_clock_stands_for_ever_and_none_runs_against_a_player_who_is_stopped(
     settle(begun).await;
     assert!(!is_held(&id).await);
 
-    // After a week the opponent ends the pause to which both had agreed.
+    // Neither ends the pause to which both had agreed, as long as a clock would run against a player who does not move.
+    act(&app, &kim, &bo.id, &suspension("play_on")).await;
     act(&app, &kim, &ana.id, &suspension("stop")).await;
-    set(&app, "player_suspension set changed_at = now() - interval '8 days', until = now() + interval '1 day'").await;
-    act(&app, &kim, &bo.id, &json!({"type": "lift", "reason": "x"})).await;
-    assert_eq!(app.answer_offer(&agreed, &bo, "pause", "withdraw").await.status, 200);
+    for player in [&ana, &bo] {
+        app.answer_offer(&agreed, player, "pause", "withdraw").await.is_problem(409, "offer_not_possible");
+    }
+    // A clock that runs all the same, after a week, is held.
+    set(&app, "player_suspension set changed_at = now() - interval '8 days' where games = 'stop'").await;
     settle(now()).await;
-    assert!(is_held(&agreed).await && is_held(&id).await);
+    assert!(is_held(&id).await && !is_held(&agreed).await && !is_held(&other).await);
 
     // The guest becomes an account before the next round.
     act(&app, &kim, &ana.id, &json!({"type": "lift", "reason": "x"})).await;
@@ -217,22 +221,29 @@ async fn no_clock_stands_for_ever_and_none_runs_against_a_player_who_is_stopped(
     let merged = app.post("/v1/me/merge", Some(&account), &json!({"guest_token": ana.token})).await;
     assert_eq!(merged.status, 200, "{merged:?}");
     settle(now()).await;
-    assert!(!is_held(&agreed).await && !is_held(&id).await);
+    assert!(!is_held(&id).await);
+    assert_eq!(app.answer_offer(&agreed, &bo, "pause", "withdraw").await.status, 200);
     every_log_replays_to_its_row(&app.db).await;
 }
 
 #[actix_web::test]
-async fn no_rematch_begins_with_a_suspended_player() {
+async fn no_game_begins_with_a_suspended_player() {
     let app = TestApp::start().await;
     let (kim, ana, bo) = (operator(&app, "kim").await, app.guest("Ana").await, app.guest("Bo").await);
     let id = app.started_between(&ana, &bo, &json!({})).await;
     app.resign_game(&id, &bo).await;
     assert_eq!(app.offer(&id, &ana, "rematch").await.status, 201);
+    let open = app.created(&ana, &json!({"variant": "kalah"})).await;
     suspend(&app, &kim, &ana, "suspend").await;
     for _ in 0..2 {
         app.offer(&id, &bo, "rematch").await.is_problem(409, "offer_not_possible");
         app.answer_offer(&id, &bo, "rematch", "accept").await.is_problem(409, "offer_not_possible");
     }
+    let open = open["id"].as_str().expect("an id");
+    assert_eq!(app.join_game(open, &bo).await.status, 404);
+    let sought = app.post("/v1/games/seek", Some(&bo), &json!({"variant": "kalah"})).await;
+    assert_eq!((sought.status.as_u16(), sought.body["id"] == open), (201, false));
     act(&app, &kim, &ana.id, &json!({"type": "lift", "reason": "x"})).await;
     assert_eq!(app.answer_offer(&id, &bo, "rematch", "accept").await.status, 200);
+    assert_eq!(app.join_game(open, &bo).await.status, 200);
 }

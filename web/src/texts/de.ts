@@ -177,7 +177,7 @@ export const de: Texts = {
   "game.drawn-by": "Unentschieden: {reason}.",
   "game.over-by": "{name} ({side}) hat gewonnen: {reason}.",
   "game.paused": "(Pause)",
-  "game.held": "(Pause: jemand ist gesperrt)",
+  "game.held": "(Pause: ein Spieler ist gesperrt)",
   "game.time-left": "Verbleibende Zeit: {time}",
   "presence.live": "verbunden",
   "presence.away": "verbindet …",

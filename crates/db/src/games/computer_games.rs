@@ -59,7 +59,7 @@ pub struct Scanned {
 }
 
 /// Scans up to `limit` games after the given one for those in which a guest is to move and has not moved since `before`. Those of a guest whose
-/// games a suspension stops are left out. Deletes the rows of those that are over.
+/// games a suspension has stopped since are left out. Deletes the rows of those that are over.
 pub async fn scan(
     pool: &PgPool,
     before: OffsetDateTime,
@@ -80,7 +80,7 @@ pub async fn scan(
             coalesce(is_running and updated_at < $3 and player.kind = 'guest' and turn.game_id is null, false)
                 and not exists (
                     select from player_suspension suspension where suspension.player_id = seen.player_id
-                        and games = 'stop' and lifted_at is null and until > now()
+                        and games = 'stop' and least(until, lifted_at) > $3
                 ) as "is_abandoned!"
         from seen
         left join player on player.id = seen.player_id

@@ -43,12 +43,13 @@ pub async fn note(pool: &PgPool, id: GameId) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Up to `limit` noted games after the given one that no suspension stops now, by the database's clock.
+/// Up to `limit` noted games after the given one that no suspension stops now, by the database's clock. Their clocks are held,
+/// or they may be forgotten.
 pub async fn list_released(pool: &PgPool, after: Option<GameId>, limit: u32) -> Result<Vec<GameId>, DbError> {
     let ids = sqlx::query_scalar!(
         r#"
         select game_id from held_game join game on game.id = game_id
-        where game_id > $1 and not exists (
+        where game_id > $1 and ("time" -> 'pause' -> 'is_held' = 'true' or since < now() - interval '1 hour') and not exists (
             select from player_suspension where player_id in (seat_0_player_id, seat_1_player_id)
                 and games = 'stop' and lifted_at is null and until > now()
         )

@@ -74,16 +74,23 @@ pub struct CountedInvitations {
     pub made_at: Vec<OffsetDateTime>,
 }
 
-/// Up to `limit` of the players that a player has invited of late, the one of the last invitation first.
-pub async fn list(pool: &PgPool, inviter: PlayerId, limit: u32) -> Result<Vec<CountedInvitations>, DbError> {
+/// Up to `limit` of the players whom a player has invited so that it counts, the one of the last invitation first.
+pub async fn list(
+    pool: &PgPool,
+    inviter: PlayerId,
+    now: OffsetDateTime,
+    limit: u32,
+) -> Result<Vec<CountedInvitations>, DbError> {
     let rows = sqlx::query!(
         r#"
-        select player.id, player.kind, player.name, player.created_at, made_at
+        select player.id, player.kind, player.name, player.created_at,
+            array(select at from unnest(made_at) as at where at > $3 order by at) as "made_at!"
         from invitation_count join player on player.id = invited_id
-        where inviter_id = $1 order by last_at desc, invited_id desc limit $2
+        where inviter_id = $1 and last_at > $3 order by last_at desc, invited_id desc limit $2
         "#,
         inviter.0,
         i64::from(limit),
+        now - WINDOW,
     );
     let rows = rows.fetch_all(pool).instrument(statement("select invitation_count player")).await?;
     let rows = rows

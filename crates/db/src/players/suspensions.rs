@@ -175,7 +175,7 @@ pub async fn list_unfinished(
     let rows = sqlx::query!(
         r#"
         select player_id, games from player_suspension
-        where (changed_at >= $1 or games = 'stop') and lifted_at is null and (until is null or until > now()) and (
+        where (changed_at >= $1 or games = 'stop') and lifted_at is null and coalesce(until, 'infinity') > now() and (
             exists (
                 select from game where seat_0_player_id = player_id
                     and game_status(started_at, finished_at, aborted_at) = 'open'

@@ -26,6 +26,8 @@ pub struct Context<'a> {
     pub is_opponent_erased: bool,
     /// Whether there is a block between the player and the one that [`Game::approached_by`](crate::Game::approached_by) names.
     pub is_blocked: bool,
+    /// Of the end of a pause: whether a player of the game is suspended and does not move.
+    pub is_stopped: bool,
     /// Of an offer: how many of its kind the player has made since the last ply, pending or not.
     pub offers_made: u32,
 }
@@ -41,6 +43,7 @@ impl Context<'_> {
             running_games: 0,
             is_opponent_erased: false,
             is_blocked: false,
+            is_stopped: false,
             offers_made: 0,
         }
     }

@@ -73,7 +73,7 @@ impl Game {
             (OfferAnswer::Decline, Some(_)) if !is_own => Ok(vec![Fact::OfferDeclined { seat, kind }].into()),
             (OfferAnswer::Withdraw, Some(_)) if is_own => Ok(vec![Fact::OfferWithdrawn { seat, kind }].into()),
             (OfferAnswer::Withdraw, None) if kind == OfferKind::Pause => match self.time().pause {
-                Some(Pause { is_held: true, .. }) => Err(NothingToOffer::ClockHeld.into()),
+                Some(Pause { is_held, .. }) if is_held || context.is_stopped => Err(NothingToOffer::ClockHeld.into()),
                 Some(_) => Ok(vec![Fact::Resumed { seat }].into()),
                 None => Err(Refusal::NoSuchOffer),
             },
