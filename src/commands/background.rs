@@ -80,7 +80,7 @@ impl Background {
             };
             (actix_web::rt::spawn(run), stopping)
         });
-        // As mail does.
+        // It shares the connection of maintenance as mail does.
         let suspending = suspended_games::run(maintaining.clone(), writers.clone());
         let maintaining =
             maintenance::run(maintaining, writers.clone(), metrics.clone(), maintenance_settings(options));

@@ -201,30 +201,13 @@ async fn attempt(settings: &Settings, device: &DueDevice, notification: &Notific
 mod tests {
     use time::macros::datetime;
 
-    use super::*;
-    use crate::domain::PlayerId;
+    use super::{super::fixtures::due_device, *};
 
     const NOW: OffsetDateTime = datetime!(2026-11-26 12:00 UTC);
     const HOUR: time::Duration = time::Duration::HOUR;
 
     fn device(digest_minutes: Option<i16>) -> DueDevice {
-        DueDevice {
-            id: Uuid::nil(),
-            lease: Uuid::nil(),
-            player: PlayerId(Uuid::nil()),
-            kind: DeviceKind::Web,
-            address: String::new(),
-            host: String::new(),
-            keys: None,
-            language: "en".to_owned(),
-            failures: 0,
-            failing_since: None,
-            last_success_at: None,
-            quiet_until: None,
-            digest_minutes,
-            notices: vec![],
-            unknown: vec![],
-        }
+        DueDevice { digest_minutes, ..due_device() }
     }
 
     /// A notice of the game with this number, due so long ago.

@@ -4,6 +4,8 @@
 //! follows from an answer. Any number of processes share the work by leases.
 
 mod attempts;
+#[cfg(test)]
+mod fixtures;
 mod in_flight;
 mod schedule;
 mod settings;

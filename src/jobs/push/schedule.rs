@@ -54,30 +54,17 @@ pub(super) fn after_failure(
 #[cfg(test)]
 mod tests {
     use time::macros::datetime;
-    use uuid::Uuid;
 
-    use super::*;
-    use crate::domain::{DeviceKind, PlayerId};
+    use super::{super::fixtures::due_device, *};
 
     const NOW: OffsetDateTime = datetime!(2026-11-26 12:00 UTC);
 
     fn device(failures: i32, failing_for: Duration, is_proven: bool) -> DueDevice {
         DueDevice {
-            id: Uuid::nil(),
-            lease: Uuid::nil(),
-            player: PlayerId(Uuid::nil()),
-            kind: DeviceKind::Web,
-            address: String::new(),
-            host: String::new(),
-            keys: None,
-            language: String::new(),
             failures,
             failing_since: (failures > 0).then_some(NOW - failing_for),
             last_success_at: is_proven.then_some(NOW),
-            quiet_until: None,
-            digest_minutes: None,
-            notices: vec![],
-            unknown: vec![],
+            ..due_device()
         }
     }
 
