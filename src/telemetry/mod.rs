@@ -3,6 +3,8 @@
 //! The log is text on a terminal and JSON otherwise. Traces are the same spans, sent to a collector by OTLP if OpenTelemetry's
 //! standard variables name one.
 
+mod span_fields;
+
 use std::{
     env, io,
     io::IsTerminal,
@@ -28,6 +30,7 @@ use tracing_subscriber::{
 };
 
 use crate::config::LogFormat;
+use span_fields::SpanFields;
 
 /// The log filter unless `RUST_LOG` is set. It omits the messages of libraries about each start, and about each client that does
 /// not send HTTP.
@@ -77,7 +80,7 @@ pub fn init(format: Option<LogFormat>) -> Result<Telemetry, TelemetryError> {
     let log: Box<dyn Layer<Registry> + Send + Sync> = if text {
         Box::new(fmt::layer().with_writer(io::stderr).with_ansi(is_terminal))
     } else {
-        Box::new(fmt::layer().json().flatten_event(true).with_writer(io::stderr))
+        Box::new(fmt::layer().json().flatten_event(true).fmt_fields(SpanFields).with_writer(io::stderr))
     };
     match &traces {
         // Each layer has its own filter, so that the log and the traces do not depend on each other.
