@@ -44,19 +44,21 @@ type Group<T> = OnceCell<Result<T, DbError>>;
 
 impl<K: Clone + Eq + Hash, T: Clone> SharedReads<K, T> {
     /// What a read returns that starts after this call. Reads with equal keys must read the same.
+    ///
+    /// The read's future is on the heap: it may be large, and most requests of a group only wait for it.
     pub async fn run(&self, key: K, read: impl AsyncFn() -> Result<T, DbError>) -> Result<T, DbError> {
         let (share, leads) = (Share::of(self, key), Cell::new(false));
         let group_read = || async {
             leads.set(true);
             let _turn = share.turn().await;
             share.close();
-            read().await
+            Box::pin(read()).await
         };
         let mut shared = pin!(share.group.get_or_init(group_read));
         match timeout(GROUP_WAIT, &mut shared).await {
             Ok(shared) => shared.clone(),
             Err(_) if leads.get() => shared.await.clone(),
-            Err(_) => read().await,
+            Err(_) => Box::pin(read()).await,
         }
     }
 }
