@@ -18,8 +18,8 @@ pub const BARE: &str = "bare-handler";
 
 /// Copies of the service's tables, which stay as they are.
 const TABLES: &str = "
-create table pgbench_game (like game including all) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
-create table pgbench_event (like event including all);";
+create table if not exists pgbench_game (like game including all) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
+create table if not exists pgbench_event (like event including all);";
 
 /// As many games as clients, each at its first version. `{clients}` is a parameter.
 const GAMES: &str = "
@@ -65,6 +65,8 @@ pub struct Baseline {
     pub count: usize,
     /// Statements a second.
     pub rate: f64,
+    /// The latency of each statement in nanoseconds, from when it was due; only at a fixed rate.
+    pub took: Vec<u32>,
 }
 
 impl Pgbench {
@@ -76,13 +78,15 @@ impl Pgbench {
         Ok(Self { program: programs.join("pgbench"), script })
     }
 
-    /// Runs pgbench with a number of clients, each appending to a game of its own, for a number of seconds.
+    /// Runs pgbench with a number of clients, each appending to a game of its own, for a number of seconds: as fast as it can, or at a
+    /// fixed rate.
     pub async fn run(
         &self,
         embedded: &Embedded,
         database: &mut PgConnection,
         clients: usize,
         seconds: u64,
+        rate: Option<u32>,
     ) -> io::Result<Baseline> {
         let games = GAMES.replace("{clients}", &clients.to_string());
         database
@@ -101,6 +105,10 @@ impl Pgbench {
             .arg(&self.script)
             .arg(embedded.database())
             .env("PGOPTIONS", PLANS);
+        let log = self.script.with_extension("latency");
+        if let Some(rate) = rate {
+            command.args(["--rate", &rate.to_string(), "--log", "--log-prefix"]).arg(&log);
+        }
         let output = command.output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         let after = |start: &str| {
@@ -121,8 +129,29 @@ impl Pgbench {
             )));
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, rounded above")]
-        Ok(Baseline { count: count as usize, rate })
+        Ok(Baseline { count: count as usize, rate, took: take_logged(&log)? })
     }
+}
+
+/// The latencies in the files that pgbench has logged, one for each of its threads. Removes the files.
+fn take_logged(prefix: &Path) -> io::Result<Vec<u32>> {
+    let (folder, name) = (prefix.parent().unwrap_or(prefix), prefix.file_name().unwrap_or_default());
+    let mut took = vec![];
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_log = path.file_name().is_some_and(|file| file.as_encoded_bytes().starts_with(name.as_encoded_bytes()));
+        if !is_log {
+            continue;
+        }
+        for line in fs::read_to_string(&path)?.lines() {
+            // Client, number, and microseconds since it was due.
+            let microseconds = line.split(' ').nth(2).and_then(|field| field.parse::<u32>().ok());
+            let microseconds = microseconds.ok_or_else(|| io::Error::other(format!("pgbench logged: {line}")))?;
+            took.push(microseconds.saturating_mul(1000));
+        }
+        fs::remove_file(path)?;
+    }
+    Ok(took)
 }
 
 /// A server whose only handler answers two bytes, with as many workers as the service; dropping it ends it.

@@ -115,12 +115,19 @@ struct Expected {
     version: String,
 }
 
-/// When the moves of one client are due.
-struct Schedule {
+/// When the moves of one client, or other requests of it, are due.
+pub struct Schedule {
     first: Instant,
     every: Duration,
-    moves: u32,
+    pub count: u32,
     due: Arc<Notify>,
+}
+
+/// The schedules of several clients, whose requests are due at even intervals in turns, and the thread that wakes them.
+pub struct Schedules {
+    pub begun: Instant,
+    pub of_clients: Vec<Schedule>,
+    pub timer: thread::JoinHandle<()>,
 }
 
 impl Load {
@@ -193,26 +200,13 @@ impl Load {
     /// Plays at a fixed rate: moves are due at even intervals, even if earlier ones were answered late. The latency of a
     /// late move includes its delay.
     pub async fn play_at(&mut self, rate: u32, time: Duration) -> io::Result<Played> {
-        let count = u32::try_from(self.clients.len()).expect("a few hundred clients");
-        let interval = Duration::from_secs(1) / rate;
-        let moves = u32::try_from(time.as_nanos() / interval.as_nanos()).unwrap_or(u32::MAX);
-        let begun = Instant::now() + Duration::from_millis(50);
-        let wakeups: Vec<Arc<Notify>> = self.clients.iter().map(|_| Arc::default()).collect();
-        let mut schedules = wakeups.iter().zip(0..).map(|(due, n)| Schedule {
-            first: begun + interval * n,
-            every: interval * count,
-            moves: moves / count + u32::from(n < moves % count),
-            due: due.clone(),
-        });
-        let timer = {
-            let wakeups = wakeups.clone();
-            thread::spawn(move || run_timer(&wakeups, begun, interval, moves))
-        };
+        let Schedules { begun, of_clients, timer } = Schedules::start(self.clients.len(), rate, time);
+        let mut schedules = of_clients.into_iter();
         let play = |it: Client| tokio::spawn(it.play_at(schedules.next().expect("one for each client"), begun + time));
         let outcome = timeout(time + ANSWER_TIMEOUT, self.run_all(play)).await;
-        let timer_ended = timer.join();
+        let timer_ended = Schedules::end(timer);
         outcome??;
-        timer_ended.map_err(|_| io::Error::other("the timer's thread panicked"))?;
+        timer_ended?;
         Ok(self.played(time))
     }
 
@@ -256,6 +250,42 @@ impl Load {
             played.created += std::mem::take(&mut client.created);
         }
         played
+    }
+}
+
+impl Schedules {
+    /// Starts `rate` requests a second of `clients`, for a time.
+    pub fn start(clients: usize, rate: u32, time: Duration) -> Self {
+        let clients = u32::try_from(clients).expect("a few hundred clients");
+        let interval = Duration::from_secs(1) / rate;
+        let requests = u32::try_from(time.as_nanos() / interval.as_nanos()).unwrap_or(u32::MAX);
+        let begun = Instant::now() + Duration::from_millis(50);
+        let wakeups: Vec<Arc<Notify>> = (0..clients).map(|_| Arc::default()).collect();
+        let of_clients = wakeups.iter().zip(0..).map(|(due, n)| Schedule {
+            first: begun + interval * n,
+            every: interval * clients,
+            count: requests / clients + u32::from(n < requests % clients),
+            due: due.clone(),
+        });
+        let of_clients = of_clients.collect();
+        let timer = thread::spawn(move || run_timer(&wakeups, begun, interval, requests));
+        Self { begun, of_clients, timer }
+    }
+
+    /// Waits for the end of the thread.
+    pub fn end(timer: thread::JoinHandle<()>) -> io::Result<()> {
+        timer.join().map_err(|_| io::Error::other("the timer's thread panicked"))
+    }
+}
+
+impl Schedule {
+    /// Waits until a request is due, and returns when it was.
+    pub async fn due(&self, n: u32) -> Instant {
+        let due = self.first + self.every * n;
+        while Instant::now() < due {
+            self.due.notified().await;
+        }
+        due
     }
 }
 
@@ -378,12 +408,9 @@ impl Client {
     }
 
     async fn play_at(mut self, schedule: Schedule, until: Instant) -> io::Result<Self> {
-        for n in 0..schedule.moves {
-            let due = schedule.first + schedule.every * n;
+        for n in 0..schedule.count {
             self.fill_active().await?;
-            while Instant::now() < due {
-                schedule.due.notified().await;
-            }
+            let due = schedule.due(n).await;
             self.late.push(nanoseconds(due.elapsed()));
             self.play_move().await?;
             self.took.push(nanoseconds(due.elapsed()));
@@ -474,11 +501,11 @@ fn wrong_answer(answer: &Answer<'_>, request: &[u8], expected: &Expected) -> io:
     answer.unexpected(&format!("{sent} {body}; expected {}{}{}", expected.ply, expected.version, expected.position))
 }
 
-/// Wakes the clients when their moves are due. On a thread of its own, because tokio's timers round to milliseconds.
-fn run_timer(wakeups: &[Arc<Notify>], begun: Instant, interval: Duration, moves: u32) {
+/// Wakes the clients when their requests are due. On a thread of its own, because tokio's timers round to milliseconds.
+fn run_timer(wakeups: &[Arc<Notify>], begun: Instant, interval: Duration, requests: u32) {
     // Otherwise the kernel may wake a thread 50 microseconds late, to save power.
     let _ = set_timerslack(1);
-    for (n, due) in (0..moves).zip(wakeups.iter().cycle()) {
+    for (n, due) in (0..requests).zip(wakeups.iter().cycle()) {
         thread::sleep((begun + interval * n).saturating_duration_since(Instant::now()));
         due.notify_one();
     }

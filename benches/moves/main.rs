@@ -8,7 +8,7 @@
 //! | part | measures | takes |
 //! | --- | --- | --- |
 //! | `games` | whole random games of each variant, in turns with pgbench running the statement of one move | 3 min |
-//! | `rate` | moves at a fixed rate, timed from when each was due | 10 s |
+//! | `rate` | moves at a fixed rate, timed from when each was due, in turns with a bare handler and pgbench at that rate | 30 s |
 //! | `reads` | the most frequent requests, in turns with an actix-web handler that does nothing | 20 s |
 //! | `processes` | two servers on one database, in turns with one | 20 s |
 //! | `streams` | the delay of a move's event through another server, and moves with a stream for each player | 40 s |
@@ -44,6 +44,7 @@ mod games;
 mod load;
 mod memory;
 mod programs;
+mod rate;
 mod reads;
 mod report;
 mod server;
@@ -185,7 +186,7 @@ async fn measure(parts: &[&str]) -> io::Result<()> {
     for part in parts {
         match *part {
             "games" => games::measure(&mut bench).await?,
-            "rate" => games::measure_at_rate(&mut bench).await?,
+            "rate" => rate::measure(&mut bench).await?,
             "reads" => reads::measure(&mut bench).await?,
             "processes" => games::measure_processes(&mut bench).await?,
             "streams" => streams::measure(&mut bench).await?,
