@@ -37,11 +37,8 @@ fn unbounded(plan: &[String]) -> Vec<&str> {
     plan.iter().enumerate().filter(|(n, line)| is_unbounded((*n, *line))).map(|(_, line)| line.trim()).collect()
 }
 
-#[actix_web::test]
-async fn no_statement_is_planned_to_read_a_whole_table_or_queue() {
-    let app = TestApp::start().await;
-    let pool = db::pool(app.options.clone(), 1);
-    let mut connection = pool.acquire().await.expect("a connection");
+/// Calls `check` with every statement of the service, and with its plan on a connection of the service.
+async fn for_each_plan(connection: &mut PgConnection, mut check: impl FnMut(&str, &[String])) {
     let mut planned = 0;
     for file in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".sqlx")).expect("statements") {
         let text = fs::read_to_string(file.expect("a file").path()).expect("a text");
@@ -54,9 +51,34 @@ async fn no_statement_is_planned_to_read_a_whole_table_or_queue() {
             continue;
         }
         let parameters = query["describe"]["parameters"]["Left"].as_array().map_or(0, Vec::len);
-        let plan = plan(&mut connection, statement, parameters).await;
-        assert_eq!(unbounded(&plan), [] as [&str; 0], "{statement}\n{}", plan.join("\n"));
+        check(statement, &plan(connection, statement, parameters).await);
         planned += 1;
     }
     assert!(planned > 200, "{planned}");
+}
+
+#[actix_web::test]
+async fn no_statement_is_planned_to_read_a_whole_table_or_queue() {
+    let app = TestApp::start().await;
+    let pool = db::pool(app.options.clone(), 1);
+    let mut connection = pool.acquire().await.expect("a connection");
+    let check = |statement: &str, plan: &[String]| {
+        assert_eq!(unbounded(plan), [] as [&str; 0], "{statement}\n{}", plan.join("\n"));
+    };
+    for_each_plan(&mut connection, check).await;
+}
+
+#[actix_web::test]
+async fn no_statement_is_planned_to_start_workers() {
+    let app = TestApp::start().await;
+    let pool = db::pool(app.options.clone(), 1);
+    let mut connection = pool.acquire().await.expect("a connection");
+    // In a large table a range is expected to have so many rows that workers seem cheap. Here they seem free.
+    let workers_are_free = "set parallel_setup_cost = 0; set parallel_tuple_cost = 0;
+        set min_parallel_table_scan_size = 0; set min_parallel_index_scan_size = 0";
+    sqlx::raw_sql(workers_are_free).execute(&mut *connection).await.expect("settings");
+    let check = |statement: &str, plan: &[String]| {
+        assert!(!plan.iter().any(|line| line.contains("Gather")), "{statement}\n{}", plan.join("\n"));
+    };
+    for_each_plan(&mut connection, check).await;
 }

@@ -14,7 +14,7 @@ const LOCK_TIMEOUT: &str = "250ms";
 const IDLE_TRANSACTION_TIMEOUT: &str = "5s";
 
 /// The settings of the service's connections.
-pub(crate) const LIMITS: [Setting; 9] = [
+pub(crate) const LIMITS: [Setting; 10] = [
     ("statement_timeout", STATEMENT_TIMEOUT),
     ("lock_timeout", LOCK_TIMEOUT),
     ("idle_in_transaction_session_timeout", IDLE_TRANSACTION_TIMEOUT),
@@ -26,6 +26,8 @@ pub(crate) const LIMITS: [Setting; 9] = [
     ("enable_bitmapscan", "off"),
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
-    // Compiling a statement takes longer than running it.
+    // Compiling a statement takes longer than running it, and so does starting workers. A plan for all values expects
+    // more rows of a range than there are, and the more, the larger the table is.
     ("jit", "off"),
+    ("max_parallel_workers_per_gather", "0"),
 ];
