@@ -1,11 +1,8 @@
 //! The fields of a span as a JSON object, for the log as JSON. Each request has a span, and most are never logged.
 //!
-//! The library's own format makes a map of values of them first, and the object of the map, which takes longer.
+//! The library's own format puts the values into a map first, which takes longer.
 
-use std::{
-    fmt::{self, Debug},
-    mem,
-};
+use std::fmt::{self, Debug};
 
 use serde_json::Value;
 use tracing::{
@@ -17,11 +14,11 @@ use tracing_subscriber::{
     fmt::{FormatFields, FormattedFields, format::Writer},
 };
 
-/// Longer than the fields of most requests: they are written without a further allocation.
+/// Longer than the fields of most requests. The buffer then does not grow, and is copied once.
 const USUAL_BYTES: usize = 512;
 
-/// Writes the members of the object as they are recorded. A field that is recorded again follows as another member, and readers
-/// take the last of equal names.
+/// Writes the members of the object as they are recorded. A field that is recorded again follows as another member. The library takes the
+/// last of equal names for a line of the log.
 #[derive(Debug)]
 pub(super) struct SpanFields;
 
@@ -35,9 +32,7 @@ impl<'writer> FormatFields<'writer> for SpanFields {
     }
 
     fn add_fields(&self, span: &'writer mut FormattedFields<Self>, fields: &Record<'_>) -> fmt::Result {
-        let mut members = Members { object: mem::take(&mut span.fields) };
-        let end = members.object.pop();
-        debug_assert_eq!(end, Some('}'), "the fields of a span are an object");
+        let mut members = Members { object: span.fields.strip_suffix('}').ok_or(fmt::Error)?.to_owned() };
         fields.record(&mut members);
         members.object.push('}');
         span.fields = members.object;
@@ -56,7 +51,8 @@ impl Members {
             self.object.push(',');
         }
         // A field that is named like a keyword has the prefix of raw names.
-        self.push_text(field.name().trim_start_matches("r#"));
+        let name = field.name();
+        self.push_text(name.strip_prefix("r#").unwrap_or(name));
         self.object.push(':');
     }
 
