@@ -78,8 +78,8 @@ impl Pgbench {
         Ok(Self { program: programs.join("pgbench"), script })
     }
 
-    /// Runs pgbench with a number of clients, each appending to a game of its own, for a number of seconds: as fast as it can, or at a
-    /// fixed rate.
+    /// Runs pgbench for a number of seconds with a number of clients, each appending to a game of its own. Without a rate each client
+    /// appends as fast as it can. With one, pgbench draws when the statements are due, and they come as often on average.
     pub async fn run(
         &self,
         embedded: &Embedded,
@@ -114,9 +114,9 @@ impl Pgbench {
         let after = |start: &str| {
             text.lines().find_map(|line| line.strip_prefix(start)?.split([' ', '/']).next()?.parse().ok())
         };
-        let rate = after("tps = ");
+        let reached = after("tps = ");
         let count = after("number of transactions actually processed: ").map(|count: f64| count.round());
-        let (Some(rate), Some(count)) = (rate, count) else {
+        let (Some(reached), Some(count)) = (reached, count) else {
             return Err(io::Error::other(format!("pgbench: {}", String::from_utf8_lossy(&output.stderr))));
         };
         let played =
@@ -129,14 +129,20 @@ impl Pgbench {
             )));
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, rounded above")]
-        Ok(Baseline { count: count as usize, rate, took: take_logged(&log)? })
+        Ok(Baseline {
+            count: count as usize,
+            rate: reached,
+            took: if rate.is_some() { take_logged(&log)? } else { vec![] },
+        })
     }
 }
 
-/// The latencies in the files that pgbench has logged, one for each of its threads. Removes the files.
+/// The latencies in the files that pgbench has logged, one for each of its threads. Those of the first second are left out: all
+/// connections prepare their statement then. Removes the files.
 fn take_logged(prefix: &Path) -> io::Result<Vec<u32>> {
     let (folder, name) = (prefix.parent().unwrap_or(prefix), prefix.file_name().unwrap_or_default());
-    let mut took = vec![];
+    // The microseconds when each ended, and how many it took.
+    let mut logged: Vec<(u64, u32)> = vec![];
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let is_log = path.file_name().is_some_and(|file| file.as_encoded_bytes().starts_with(name.as_encoded_bytes()));
@@ -144,14 +150,18 @@ fn take_logged(prefix: &Path) -> io::Result<Vec<u32>> {
             continue;
         }
         for line in fs::read_to_string(&path)?.lines() {
-            // Client, number, and microseconds since it was due.
-            let microseconds = line.split(' ').nth(2).and_then(|field| field.parse::<u32>().ok());
-            let microseconds = microseconds.ok_or_else(|| io::Error::other(format!("pgbench logged: {line}")))?;
-            took.push(microseconds.saturating_mul(1000));
+            // Client, number, microseconds since it was due, script, and the end in seconds and microseconds.
+            let fields: Vec<u64> = line.split(' ').filter_map(|field| field.parse().ok()).collect();
+            let Some(&[_, _, took, _, seconds, microseconds]) = fields.get(..6) else {
+                return Err(io::Error::other(format!("pgbench logged: {line}")));
+            };
+            logged.push((seconds * 1_000_000 + microseconds, u32::try_from(took).unwrap_or(u32::MAX)));
         }
         fs::remove_file(path)?;
     }
-    Ok(took)
+    let begun = logged.iter().map(|(ended, _)| *ended).min().unwrap_or_default();
+    let later = logged.into_iter().filter(|(ended, _)| *ended >= begun + 1_000_000);
+    Ok(later.map(|(_, took)| took.saturating_mul(1000)).collect())
 }
 
 /// A server whose only handler answers two bytes, with as many workers as the service; dropping it ends it.

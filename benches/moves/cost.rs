@@ -4,7 +4,7 @@ use std::{fs, io};
 
 use sqlx::PgConnection;
 
-use crate::load::count_as_f64;
+use crate::{load::count_as_f64, report::median};
 
 /// The ticks a second in which Linux reports processor time; the same on every machine.
 const TICKS: f64 = 100.0;
@@ -60,6 +60,11 @@ impl Costs {
             wal: self.wal / count,
         }
     }
+}
+
+/// The median of one cost of several rounds.
+pub fn median_of(costs: &[Costs], of: fn(&Costs) -> f64) -> f64 {
+    median(&costs.iter().map(of).collect::<Vec<_>>())
 }
 
 /// The processor time of one process, in microseconds.

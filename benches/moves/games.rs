@@ -13,7 +13,7 @@ use crate::{
     baseline::Pgbench,
     bench::{Bench, Round},
     connection::{Connection, request},
-    cost::Costs,
+    cost::{Costs, median_of},
     load::{Load, Record, count_as_f64},
     programs::{self, Disk},
     report::{Bound, Figure, Latency, heading, median},
@@ -147,10 +147,6 @@ impl Measured {
     fn per_move(&self, of: fn(&Costs) -> f64) -> f64 {
         median_of(&self.rounds.iter().map(|round| round.per_move).collect::<Vec<_>>(), of)
     }
-}
-
-pub fn median_of(costs: &[Costs], of: fn(&Costs) -> f64) -> f64 {
-    median(&costs.iter().map(of).collect::<Vec<_>>())
 }
 
 fn add_bars(bench: &mut Bench, clients: usize, all: &[Measured]) {

@@ -6,23 +6,19 @@ use std::{
     fmt::Write as _,
     io::{self, Write as _},
     net::Ipv4Addr,
-    sync::{
-        Arc,
-        atomic::{AtomicU16, Ordering},
-    },
-    thread,
+    sync::atomic::{AtomicU16, Ordering},
     time::{Duration, Instant},
 };
 
 use mancala_server::rules::{AnyOptions, AnyPosition, Move, Side, Variant};
 use memchr::memmem;
-use nix::sys::prctl::set_timerslack;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
-use tokio::{sync::Notify, task::JoinHandle, time::timeout};
+use tokio::{task::JoinHandle, time::timeout};
 use uuid::Uuid;
 
 use crate::{
     connection::{Answer, Connection},
+    schedule::{Schedule, Schedules},
     settings::has_rate_limits,
 };
 
@@ -115,21 +111,6 @@ struct Expected {
     version: String,
 }
 
-/// When the moves of one client, or other requests of it, are due.
-pub struct Schedule {
-    first: Instant,
-    every: Duration,
-    pub count: u32,
-    due: Arc<Notify>,
-}
-
-/// The schedules of several clients, whose requests are due at even intervals in turns, and the thread that wakes them.
-pub struct Schedules {
-    pub begun: Instant,
-    pub of_clients: Vec<Schedule>,
-    pub timer: thread::JoinHandle<()>,
-}
-
 impl Load {
     /// Connects `count` clients, spread over the servers at the addresses.
     pub async fn new(addresses: &[String], variant: Variant, count: usize, seed: u64) -> io::Result<Self> {
@@ -200,11 +181,11 @@ impl Load {
     /// Plays at a fixed rate: moves are due at even intervals, even if earlier ones were answered late. The latency of a
     /// late move includes its delay.
     pub async fn play_at(&mut self, rate: u32, time: Duration) -> io::Result<Played> {
-        let Schedules { begun, of_clients, timer } = Schedules::start(self.clients.len(), rate, time);
-        let mut schedules = of_clients.into_iter();
-        let play = |it: Client| tokio::spawn(it.play_at(schedules.next().expect("one for each client"), begun + time));
+        let (schedules, timer) = Schedules::start(self.clients.len(), rate, time);
+        let (until, mut schedules) = (schedules.begun + time, schedules.of_clients.into_iter());
+        let play = |it: Client| tokio::spawn(it.play_at(schedules.next().expect("one for each client"), until));
         let outcome = timeout(time + ANSWER_TIMEOUT, self.run_all(play)).await;
-        let timer_ended = Schedules::end(timer);
+        let timer_ended = timer.end();
         outcome??;
         timer_ended?;
         Ok(self.played(time))
@@ -250,42 +231,6 @@ impl Load {
             played.created += std::mem::take(&mut client.created);
         }
         played
-    }
-}
-
-impl Schedules {
-    /// Starts `rate` requests a second of `clients`, for a time.
-    pub fn start(clients: usize, rate: u32, time: Duration) -> Self {
-        let clients = u32::try_from(clients).expect("a few hundred clients");
-        let interval = Duration::from_secs(1) / rate;
-        let requests = u32::try_from(time.as_nanos() / interval.as_nanos()).unwrap_or(u32::MAX);
-        let begun = Instant::now() + Duration::from_millis(50);
-        let wakeups: Vec<Arc<Notify>> = (0..clients).map(|_| Arc::default()).collect();
-        let of_clients = wakeups.iter().zip(0..).map(|(due, n)| Schedule {
-            first: begun + interval * n,
-            every: interval * clients,
-            count: requests / clients + u32::from(n < requests % clients),
-            due: due.clone(),
-        });
-        let of_clients = of_clients.collect();
-        let timer = thread::spawn(move || run_timer(&wakeups, begun, interval, requests));
-        Self { begun, of_clients, timer }
-    }
-
-    /// Waits for the end of the thread.
-    pub fn end(timer: thread::JoinHandle<()>) -> io::Result<()> {
-        timer.join().map_err(|_| io::Error::other("the timer's thread panicked"))
-    }
-}
-
-impl Schedule {
-    /// Waits until a request is due, and returns when it was.
-    pub async fn due(&self, n: u32) -> Instant {
-        let due = self.first + self.every * n;
-        while Instant::now() < due {
-            self.due.notified().await;
-        }
-        due
     }
 }
 
@@ -499,16 +444,6 @@ fn wrong_answer(answer: &Answer<'_>, request: &[u8], expected: &Expected) -> io:
     let sent = request.split("\r\n").next().unwrap_or_default();
     let body = request.split("\r\n\r\n").nth(1).unwrap_or_default();
     answer.unexpected(&format!("{sent} {body}; expected {}{}{}", expected.ply, expected.version, expected.position))
-}
-
-/// Wakes the clients when their requests are due. On a thread of its own, because tokio's timers round to milliseconds.
-fn run_timer(wakeups: &[Arc<Notify>], begun: Instant, interval: Duration, requests: u32) {
-    // Otherwise the kernel may wake a thread 50 microseconds late, to save power.
-    let _ = set_timerslack(1);
-    for (n, due) in (0..requests).zip(wakeups.iter().cycle()) {
-        thread::sleep((begun + interval * n).saturating_duration_since(Instant::now()));
-        due.notify_one();
-    }
 }
 
 /// The mean number of moves in a game of random moves.

@@ -8,7 +8,7 @@
 //! | part | measures | takes |
 //! | --- | --- | --- |
 //! | `games` | whole random games of each variant, in turns with pgbench running the statement of one move | 3 min |
-//! | `rate` | moves at a fixed rate, timed from when each was due, in turns with a bare handler and pgbench at that rate | 30 s |
+//! | `rate` | moves at a fixed rate, timed from when each was due; beside it a bare handler and pgbench at that rate | 30 s |
 //! | `reads` | the most frequent requests, in turns with an actix-web handler that does nothing | 20 s |
 //! | `processes` | two servers on one database, in turns with one | 20 s |
 //! | `streams` | the delay of a move's event through another server, and moves with a stream for each player | 40 s |
@@ -47,6 +47,7 @@ mod programs;
 mod rate;
 mod reads;
 mod report;
+mod schedule;
 mod server;
 mod settings;
 mod statements;

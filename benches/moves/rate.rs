@@ -1,27 +1,24 @@
-//! Moves at a fixed rate, far below the maximum, in turns with the least that one needs: an exchange with a handler that does
-//! nothing, and the statement of one move by pgbench, each at the same rate.
+//! Moves at a fixed rate, far below the maximum. In turns with them, exchanges with a handler that does nothing, and pgbench's
+//! statements of one move, as many a second.
 
-use std::{
-    io,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{io, sync::Arc, time::Duration};
 
+use futures_util::future::try_join_all;
 use mancala_server::rules::Variant;
-use tokio::{task::JoinHandle, time::timeout};
+use tokio::time::timeout;
 
 use crate::{
     baseline::{Bare, Pgbench},
     bench::{Bench, Round},
     connection::{Connection, request},
-    cost::Costs,
-    games::median_of,
-    load::{ANSWER_TIMEOUT, Load, Schedules, nanoseconds},
+    cost::{Costs, median_of},
+    load::{ANSWER_TIMEOUT, Load, nanoseconds},
     programs,
     report::{Bound, Figure, Latency, heading, median},
+    schedule::Schedules,
 };
 
-/// Games at once.
+/// Games at once, and connections of the others.
 const GAMES: usize = 128;
 
 /// What was timed at the rate, in all rounds.
@@ -37,7 +34,7 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
     heading(&format!("rate: {rate} a second over {GAMES} games or connections, counted from when each was due"));
     let (server, bare) = (bench.server()?, Bare::start()?);
     let pgbench = Pgbench::new(&programs::folder()?, &bench.folder, &mut bench.database).await?;
-    let pids = bench.pids(&[server.pid(), bare.pid()])?;
+    let (pids, pids_of_bare) = (bench.pids(&[server.pid()])?, bench.pids(&[bare.pid()])?);
     let (seconds, time, seed) = (bench.settings.seconds, bench.settings.round(), bench.settings.seed);
     let mut load = Load::new(std::slice::from_ref(&server.address), Variant::Kalah, GAMES, seed).await?;
     load.prepare(time).await?;
@@ -52,15 +49,16 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
         moves.add(played.took.clone(), per_move);
         rounds.push(Round { played, per_move });
 
-        let before = Costs::until_now(&pids, &mut bench.database).await?;
-        let took = exchange_at(&bare.address, rate, time).await?;
-        let spent = Costs::until_now(&pids, &mut bench.database).await?.since(before);
+        let connections = connect(&bare.address).await?;
+        let before = Costs::until_now(&pids_of_bare, &mut bench.database).await?;
+        let took = exchange_at(connections, rate, time).await?;
+        let spent = Costs::until_now(&pids_of_bare, &mut bench.database).await?.since(before);
         exchanges.add_all(took, spent);
 
         let before = Costs::until_now(&pids, &mut bench.database).await?;
         let run = pgbench.run(&bench.embedded, &mut bench.database, GAMES, seconds, Some(rate)).await?;
         let spent = Costs::until_now(&pids, &mut bench.database).await?.since(before);
-        statements.add_all(run.took, spent);
+        statements.add(run.took, spent.per_operation(run.count));
     }
     println!(
         "{:<14} {:>9} {:>9} {:>9} {:>10} {:>14} {:>8} {:>8}",
@@ -72,12 +70,11 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
     println!("of a move, from due to sent: {}", Latency::of(late));
     let answered: Vec<_> = rounds.iter().map(|round| round.played.rate()).collect();
     println!("answered in time: {:.0} moves/s", median(&answered));
-    let (latency, exchange, statement) = (moves.latency(), exchanges.latency(), statements.latency());
-    let floor = |of: fn(&Latency) -> f64| of(&latency) / (of(&exchange) + of(&statement));
+    let (latency, exchange) = (moves.latency(), exchanges.latency());
     println!(
-        "a move to an exchange and a statement: p50 {} ×, p99 {} ×",
-        Figure(floor(|latency| latency.p50)),
-        Figure(floor(|latency| latency.p99))
+        "a move to an exchange: p50 {} ×, p99 {} ×",
+        Figure(latency.p50 / exchange.p50),
+        Figure(latency.p99 / exchange.p99)
     );
     let what = |figure: &str| format!("{rate} moves/s over {GAMES} games: {figure}");
     bench.bars.add(what("p50"), Bound::AtMost, 0.6, " ms", &[latency.p50]);
@@ -86,20 +83,24 @@ pub async fn measure(bench: &mut Bench) -> io::Result<()> {
     bench.check(load.records()).await
 }
 
-/// Exchanges with the bare handler at a fixed rate; returns the latency of each in nanoseconds, from when it was due.
-async fn exchange_at(address: &str, rate: u32, time: Duration) -> io::Result<Vec<u32>> {
+async fn connect(address: &str) -> io::Result<Vec<Connection>> {
     let mut connections = vec![];
     for _ in 0..GAMES {
         connections.push(Connection::open(address).await?);
     }
+    Ok(connections)
+}
+
+/// Exchanges with the bare handler at a fixed rate; returns the latency of each in nanoseconds, from when it was due.
+async fn exchange_at(connections: Vec<Connection>, rate: u32, time: Duration) -> io::Result<Vec<u32>> {
     let request = Arc::new(request("GET", "/", "", "", ""));
-    let Schedules { of_clients, timer, .. } = Schedules::start(GAMES, rate, time);
-    let clients = connections.into_iter().zip(of_clients).map(|(mut connection, schedule)| {
+    let (schedules, timer) = Schedules::start(connections.len(), rate, time);
+    let clients = connections.into_iter().zip(schedules.of_clients).map(|(mut connection, schedule)| {
         let request = request.clone();
-        tokio::spawn(async move {
+        async move {
             let mut took = vec![];
             for n in 0..schedule.count {
-                let due: Instant = schedule.due(n).await;
+                let due = schedule.due(n).await;
                 let answer = connection.exchange(&request).await?;
                 if answer.status != 200 {
                     return Err(answer.unexpected("the bare handler"));
@@ -107,15 +108,13 @@ async fn exchange_at(address: &str, rate: u32, time: Duration) -> io::Result<Vec
                 took.push(nanoseconds(due.elapsed()));
             }
             Ok(took)
-        })
+        }
     });
-    let clients: Vec<JoinHandle<io::Result<Vec<u32>>>> = clients.collect();
-    let mut took = vec![];
-    for client in clients {
-        took.extend(timeout(time + ANSWER_TIMEOUT, client).await?.map_err(io::Error::other)??);
-    }
-    Schedules::end(timer)?;
-    Ok(took)
+    let outcome = timeout(time + ANSWER_TIMEOUT, try_join_all(clients)).await;
+    let timer_ended = timer.end();
+    let took = outcome??;
+    timer_ended?;
+    Ok(took.concat())
 }
 
 impl Timed {
