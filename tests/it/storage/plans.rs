@@ -78,7 +78,16 @@ async fn no_statement_is_planned_to_start_workers() {
         set min_parallel_table_scan_size = 0; set min_parallel_index_scan_size = 0";
     sqlx::raw_sql(workers_are_free).execute(&mut *connection).await.expect("settings");
     let check = |statement: &str, plan: &[String]| {
-        assert!(!plan.iter().any(|line| line.contains("Gather")), "{statement}\n{}", plan.join("\n"));
+        assert!(!starts_workers(plan), "{statement}\n{}", plan.join("\n"));
     };
     for_each_plan(&mut connection, check).await;
+    let workers = "set max_parallel_workers_per_gather = 2";
+    sqlx::raw_sql(workers).execute(&mut *connection).await.expect("a setting");
+    let mut with_workers = 0;
+    for_each_plan(&mut connection, |_, plan| with_workers += usize::from(starts_workers(plan))).await;
+    assert!(with_workers > 0, "the service's setting is why no statement starts workers");
+}
+
+fn starts_workers(plan: &[String]) -> bool {
+    plan.iter().any(|line| line.contains("Gather"))
 }
