@@ -2,7 +2,10 @@
 //!
 //! The library's own format puts the values into a map first, which takes longer.
 
-use std::fmt::{self, Debug};
+use std::{
+    fmt::{self, Debug},
+    mem,
+};
 
 use serde_json::Value;
 use tracing::{
@@ -32,7 +35,9 @@ impl<'writer> FormatFields<'writer> for SpanFields {
     }
 
     fn add_fields(&self, span: &'writer mut FormattedFields<Self>, fields: &Record<'_>) -> fmt::Result {
-        let mut members = Members { object: span.fields.strip_suffix('}').ok_or(fmt::Error)?.to_owned() };
+        let mut members = Members { object: mem::take(&mut span.fields) };
+        let end = members.object.pop();
+        debug_assert_eq!(end, Some('}'), "the fields of a span are an object");
         fields.record(&mut members);
         members.object.push('}');
         span.fields = members.object;
