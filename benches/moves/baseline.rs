@@ -151,8 +151,8 @@ fn take_logged(prefix: &Path) -> io::Result<Vec<u32>> {
         }
         for line in fs::read_to_string(&path)?.lines() {
             // Client, number, microseconds since it was due, script, and the end in seconds and microseconds.
-            let fields: Vec<u64> = line.split(' ').filter_map(|field| field.parse().ok()).collect();
-            let Some(&[_, _, took, _, seconds, microseconds]) = fields.get(..6) else {
+            let fields: Result<Vec<u64>, _> = line.split(' ').take(6).map(str::parse).collect();
+            let Ok(&[_, _, took, _, seconds, microseconds]) = fields.as_deref() else {
                 return Err(io::Error::other(format!("pgbench logged: {line}")));
             };
             logged.push((seconds * 1_000_000 + microseconds, u32::try_from(took).unwrap_or(u32::MAX)));
