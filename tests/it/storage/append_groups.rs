@@ -288,9 +288,10 @@ async fn locked_rows_delay_the_rest_of_their_group_by_about_a_second() {
 #[actix_web::test]
 async fn while_storing_is_blocked_no_move_waits_beyond_the_queues_timeout() {
     let (app, ana, held, games) = prepared(TOGETHER).await;
+    // Before a move is held at the gate, which lasts five seconds at most.
+    let mut session = app.options.connect().await.expect("PostgreSQL runs");
     let locker = Cell::new(None);
     let locking = async {
-        let mut session = app.options.connect().await.expect("PostgreSQL runs");
         locker.set(Some(actix_web::rt::spawn(async move {
             run(&mut session, "begin; lock table event in exclusive mode").await;
             session
