@@ -105,7 +105,8 @@ async fn together<T, U>(
 ) -> (T, U) {
     let begun = queued(app);
     let moving = async {
-        until("the first is under way", || counted(app, "mancala_db_writer_connections_in_use") == 1).await;
+        // Not when a writer has taken it: that may have to connect first, and other sessions would go before.
+        until_inserting(app).await;
         moving.await
     };
     let opening = async {
