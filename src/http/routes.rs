@@ -3,12 +3,14 @@
 use std::future::ready;
 
 use actix_web::{
-    App, HttpRequest, HttpResponse, guard,
+    App, HttpRequest, HttpResponse,
+    dev::HttpServiceFactory,
+    guard,
     http::Method,
     web::{self, Data, Path, ServiceConfig},
 };
 use utoipa::OpenApi;
-use utoipa_actix_web::{AppExt, scope, service_config::ServiceConfig as Routes};
+use utoipa_actix_web::{AppExt, OpenApiFactory, scope, service_config::ServiceConfig as DocumentedConfig};
 
 use super::{
     answer::problem::Problem,
@@ -39,69 +41,9 @@ use super::{
 };
 
 /// Every route of the service.
-fn routes(routes: &mut Routes<'_>) {
+fn routes(routes: &mut Routes<'_, '_>) {
     routes
-        .service(
-            scope("/v1")
-                // The most frequent stand first, because a request is matched against one after the other.
-                .service(moves::play_move)
-                // Before `get_game`, whose pattern matches this path too.
-                .service(list_export::export_games)
-                .service(lifecycle::get_game)
-                .service(moves::list_moves)
-                .service(positions::get_position)
-                .service(list::list_games)
-                .service(explorer::get_explorer)
-                .service(export::export_game)
-                .service(import::import_games)
-                .service(my_imports::list_imports)
-                .service(my_imports::delete_imports)
-                .service(my_imports::delete_game)
-                .service(verify::verify_game)
-                .service(analyses::analyse_game)
-                .service(analyses::get_analysis)
-                .service(hints::get_hint)
-                .service(game_events::list_events)
-                .service(profiles::create_player)
-                .service(profiles::get_player)
-                .service(stats::get_player_stats)
-                .service(me::get_me)
-                .service(me::update_me)
-                .service(me::delete_me)
-                .service(sign_ins::list_sign_ins)
-                .service(sign_ins::delete_sign_ins)
-                .service(sign_ins::delete_sign_in)
-                .service(recovery::renew_recovery_code)
-                .service(merge::merge_guest)
-                .service(personal_export::export_me)
-                .service(summary::get_summary)
-                .service(player_events::list_my_events)
-                .service(tickets::create_stream_ticket)
-                .service(tokens::create_token)
-                .service(tokens::revoke_token)
-                .service(catalog::list_variants)
-                .service(catalog::get_variant)
-                .service(line::play_line)
-                .service(create::create_game)
-                .service(seek::seek_game)
-                .service(lifecycle::join_game)
-                .service(lifecycle::resign_game)
-                .service(lifecycle::abort_game)
-                .service(create::renew_join_code)
-                .service(offers::make_offer)
-                .service(offers::accept_offer)
-                .service(offers::decline_offer)
-                .service(offers::withdraw_offer)
-                .configure(notes)
-                .configure(social)
-                .configure(sign_in)
-                .configure(email)
-                .configure(pictures)
-                .configure(webhooks)
-                .configure(push)
-                .configure(operators)
-                .configure(apps),
-        )
+        .scope("/v1", v1)
         .service(share::get_game_page)
         .service(problems::get_problem)
         .service(tokens::get_jwks)
@@ -109,11 +51,73 @@ fn routes(routes: &mut Routes<'_>) {
         .service(health::get_readiness);
 }
 
-fn notes(routes: &mut Routes<'_>) {
+fn v1(routes: &mut Routes<'_, '_>) {
+    routes
+        // The most frequent stand first, because a request is matched against one after the other.
+        .service(moves::play_move)
+        // Before `get_game`, whose pattern matches this path too.
+        .service(list_export::export_games)
+        .service(lifecycle::get_game)
+        .service(moves::list_moves)
+        .service(positions::get_position)
+        .service(list::list_games)
+        .service(explorer::get_explorer)
+        .service(export::export_game)
+        .service(import::import_games)
+        .service(my_imports::list_imports)
+        .service(my_imports::delete_imports)
+        .service(my_imports::delete_game)
+        .service(verify::verify_game)
+        .service(analyses::analyse_game)
+        .service(analyses::get_analysis)
+        .service(hints::get_hint)
+        .service(game_events::list_events)
+        .service(profiles::create_player)
+        .service(profiles::get_player)
+        .service(stats::get_player_stats)
+        .service(me::get_me)
+        .service(me::update_me)
+        .service(me::delete_me)
+        .service(sign_ins::list_sign_ins)
+        .service(sign_ins::delete_sign_ins)
+        .service(sign_ins::delete_sign_in)
+        .service(recovery::renew_recovery_code)
+        .service(merge::merge_guest)
+        .service(personal_export::export_me)
+        .service(summary::get_summary)
+        .service(player_events::list_my_events)
+        .service(tickets::create_stream_ticket)
+        .service(tokens::create_token)
+        .service(tokens::revoke_token)
+        .service(catalog::list_variants)
+        .service(catalog::get_variant)
+        .service(line::play_line)
+        .service(create::create_game)
+        .service(seek::seek_game)
+        .service(lifecycle::join_game)
+        .service(lifecycle::resign_game)
+        .service(lifecycle::abort_game)
+        .service(create::renew_join_code)
+        .service(offers::make_offer)
+        .service(offers::accept_offer)
+        .service(offers::decline_offer)
+        .service(offers::withdraw_offer)
+        .configure(notes)
+        .configure(social)
+        .configure(sign_in)
+        .configure(email)
+        .configure(pictures)
+        .configure(webhooks)
+        .configure(push)
+        .configure(operators)
+        .configure(apps);
+}
+
+fn notes(routes: &mut Routes<'_, '_>) {
     routes.service(notes::list_notes).service(notes::write_note).service(notes::delete_note);
 }
 
-fn social(routes: &mut Routes<'_>) {
+fn social(routes: &mut Routes<'_, '_>) {
     routes
         .service(invitations::decline_invitation)
         .service(invitations::list_invitations)
@@ -131,7 +135,7 @@ fn social(routes: &mut Routes<'_>) {
         .service(people::list_opponents);
 }
 
-fn sign_in(routes: &mut Routes<'_>) {
+fn sign_in(routes: &mut Routes<'_, '_>) {
     routes
         .service(begin::list_issuers)
         .service(begin::begin_sign_in)
@@ -141,7 +145,7 @@ fn sign_in(routes: &mut Routes<'_>) {
         .service(identities::delete_identity);
 }
 
-fn email(routes: &mut Routes<'_>) {
+fn email(routes: &mut Routes<'_, '_>) {
     routes
         .service(my_email::get_my_email)
         .service(my_email::write_my_email)
@@ -151,7 +155,7 @@ fn email(routes: &mut Routes<'_>) {
         .service(resets::reset_password);
 }
 
-fn pictures(routes: &mut Routes<'_>) {
+fn pictures(routes: &mut Routes<'_, '_>) {
     routes
         .service(boards::get_board_picture)
         .service(boards::get_board_png)
@@ -161,7 +165,7 @@ fn pictures(routes: &mut Routes<'_>) {
         .service(boards::get_variant_board_png);
 }
 
-fn webhooks(routes: &mut Routes<'_>) {
+fn webhooks(routes: &mut Routes<'_, '_>) {
     routes
         .service(endpoints::create_webhook)
         .service(endpoints::list_webhooks)
@@ -175,7 +179,7 @@ fn webhooks(routes: &mut Routes<'_>) {
         .service(deliveries::redeliver_webhook);
 }
 
-fn push(routes: &mut Routes<'_>) {
+fn push(routes: &mut Routes<'_, '_>) {
     routes
         .service(offer::get_push)
         .service(devices::create_device)
@@ -185,7 +189,7 @@ fn push(routes: &mut Routes<'_>) {
         .service(settings::write_push_settings);
 }
 
-fn operators(routes: &mut Routes<'_>) {
+fn operators(routes: &mut Routes<'_, '_>) {
     routes
         .service(operators::reports::list_reports)
         .service(operators::reports::get_reported_game)
@@ -195,7 +199,7 @@ fn operators(routes: &mut Routes<'_>) {
         .service(operators::acts::list_operator_acts);
 }
 
-fn apps(routes: &mut Routes<'_>) {
+fn apps(routes: &mut Routes<'_, '_>) {
     routes
         .service(app::get_app)
         .service(app_players::list_app_players)
@@ -206,10 +210,53 @@ fn apps(routes: &mut Routes<'_>) {
         .service(exchange::exchange_token);
 }
 
+/// What the route table is written to.
+enum Routes<'a, 'c> {
+    /// A worker of the server.
+    Served(&'a mut ServiceConfig),
+    /// The OpenAPI document. Building the schemas of all routes takes several times as long as serving them.
+    Documented(&'a mut DocumentedConfig<'c>),
+}
+
+impl Routes<'_, '_> {
+    fn service(&mut self, route: impl HttpServiceFactory + OpenApiFactory + 'static) -> &mut Self {
+        match self {
+            Self::Served(config) => {
+                config.service(route);
+            }
+            Self::Documented(config) => {
+                config.service(route);
+            }
+        }
+        self
+    }
+
+    /// Adds routes below a prefix.
+    fn scope(&mut self, prefix: &str, add: fn(&mut Routes<'_, '_>)) -> &mut Self {
+        match self {
+            Self::Served(config) => {
+                config.service(web::scope(prefix).configure(|config| add(&mut Routes::Served(config))));
+            }
+            Self::Documented(config) => {
+                config.service(scope(prefix).configure(|config| add(&mut Routes::Documented(config))));
+            }
+        }
+        self
+    }
+
+    fn configure(&mut self, add: fn(&mut Routes<'_, '_>)) -> &mut Self {
+        add(self);
+        self
+    }
+}
+
 /// The OpenAPI document of the routes.
 pub fn document() -> utoipa::openapi::OpenApi {
-    let (_, mut document) =
-        App::new().into_utoipa_app().openapi(Document::openapi()).configure(routes).split_for_parts();
+    let (_, mut document) = App::new()
+        .into_utoipa_app()
+        .openapi(Document::openapi())
+        .configure(|config| routes(&mut Routes::Documented(config)))
+        .split_for_parts();
     received::add(&mut document);
     let mut document = openapi::complete(document);
     received::complete(&mut document);
@@ -223,7 +270,7 @@ pub fn document_3_0() -> serde_json::Value {
 
 /// Adds the routes, the page for people, the pages of the documentation, and the handler for all other requests.
 pub fn configure(config: &mut ServiceConfig, documentation: &Data<Documentation>, page: Page) {
-    routes(&mut Routes::new(config));
+    routes(&mut Routes::Served(config));
     if page == Page::Served {
         page::configure(config);
     }
