@@ -62,7 +62,8 @@ impl Cluster {
         let database = format!("{PREFIX}{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let maintenance = embedded::connect_options(&self.embedded);
         let mut connection = maintenance.connect().await.expect("PostgreSQL runs");
-        execute(&mut connection, format!("create database {database} template {PREFIX}template")).await;
+        execute(&mut connection, format!("create database {database} template {PREFIX}template strategy file_copy"))
+            .await;
         connection.close().await.expect("the connection closes");
         maintenance.database(&database)
     }
