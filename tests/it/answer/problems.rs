@@ -15,6 +15,7 @@ use crate::support::{
     answer::Answer,
     app::TestApp,
     calls::{send, signed},
+    clock::pause,
 };
 
 /// A body as it is, declared as JSON.
@@ -79,7 +80,7 @@ async fn a_body_that_does_not_come_is_a_timeout() {
         answer
     });
     while !stalled.is_finished() {
-        actix_web::rt::task::yield_now().await;
+        pause().await;
     }
     let answer = stalled.join().expect("the client ends well");
     assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("malformed_request"), "{answer}");

@@ -21,6 +21,7 @@ use crate::support::{
     app::TestApp,
     binary::{Running, url},
     calls::send,
+    clock::pause,
 };
 
 /// How long spans may take to arrive on a busy machine.
@@ -75,7 +76,7 @@ impl Collector {
                 "no such span among {:#?}",
                 self.spans.lock().expect("no holder panics")
             );
-            actix_web::rt::task::yield_now().await;
+            pause().await;
         }
     }
 

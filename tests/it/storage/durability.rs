@@ -23,7 +23,7 @@ use nix::{
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::replay::every_log_replays_to_its_row;
+use crate::support::{clock::pause, replay::every_log_replays_to_its_row};
 
 /// How often something is killed under load, for each way of killing.
 const KILLS: usize = 7;
@@ -261,7 +261,7 @@ async fn under_load(base: &str, players: &mut [Player], round: usize, disturb: i
     }));
     let disturbing = async {
         while acknowledged.get() < moves {
-            actix_web::rt::task::yield_now().await;
+            pause().await;
         }
         disturb();
         disturbed.set(true);

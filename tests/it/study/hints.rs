@@ -1,7 +1,5 @@
 //! Hints during practice: what they say, who gets them and when, and what they cost.
 
-use std::time::{Duration, Instant};
-
 use futures_util::future::join_all;
 use mancala_server::http::RateLimits;
 use reqwest::Method;
@@ -13,6 +11,7 @@ use crate::{
         answer::Answer,
         app::{Setup, TestApp},
         calls::{Guest, send, signed},
+        clock::until,
         scrape::count,
     },
 };
@@ -122,18 +121,11 @@ async fn a_hint_whose_client_hangs_up_frees_its_place() {
         "opponent": {"type": "computer", "level": 1}});
     let id = app.created(&ana, &body).await["id"].as_str().expect("an id").to_owned();
     let running = || count(&app.metrics.text(), "mancala_resource_in_use{resource=\"heavy_work\"}");
-    let until = async |what: &str, is_so: &dyn Fn() -> bool| {
-        let begun = Instant::now();
-        while !is_so() {
-            assert!(begun.elapsed() < Duration::from_secs(30), "{what}");
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
     let request = signed(app.request(Method::GET, &format!("/v1/games/{id}/hint")), Some(&ana));
     let asking = tokio::spawn(send(request));
-    until("it runs", &|| running() == 1).await;
+    until("it runs", || running() == 1).await;
     asking.abort();
-    until("its place is free", &|| running() == 0).await;
+    until("its place is free", || running() == 0).await;
     assert_eq!((ended(&app, "cancelled"), ended(&app, "done")), (1, 0));
 }
 

@@ -27,7 +27,7 @@ use crate::support::{
     answer::Answer,
     app::{AUDIENCE, ISSUER, TestApp},
     calls::{self, Guest, send},
-    clock::now,
+    clock::{now, pause},
 };
 
 /// The binary without the variables of the test's own environment.
@@ -215,6 +215,6 @@ impl Drop for Running {
 /// Waits until no new connection is accepted.
 pub async fn until_connections_refused(running: &Running) {
     while TcpStream::connect(running.address()).is_ok() {
-        actix_web::rt::task::yield_now().await;
+        pause().await;
     }
 }

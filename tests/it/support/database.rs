@@ -2,7 +2,7 @@
 
 use sqlx::{AssertSqlSafe, PgConnection};
 
-use crate::support::app::TestApp;
+use crate::support::{app::TestApp, clock::pause};
 
 /// Refuses new connections to the database and ends those that there are.
 pub async fn set_away(app: &TestApp, superuser: &mut PgConnection) {
@@ -24,14 +24,18 @@ pub async fn set_back(app: &TestApp, superuser: &mut PgConnection) {
 pub async fn until_lock_wait(app: &TestApp) {
     let waits =
         "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {}
+    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {
+        pause().await;
+    }
 }
 
 /// Waits until no statement waits for a lock.
 pub async fn until_no_lock_wait(app: &TestApp) {
     let waits =
         "select count(*) = 0 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {}
+    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {
+        pause().await;
+    }
 }
 
 /// How many rows a table has; a condition may follow the table's name.
