@@ -167,6 +167,7 @@ test("another move is tried, the variation is walked, and play goes on from it",
 test("play goes on from a ply of the game against the computer", async () => {
   const { ana, game } = await arrive();
   await ana.open(`/review/${game.id}#ply=3`);
+  await becomes(() => shownPly(ana), 3);
   await ana.button("Go on from here").click();
   await ana.page.getByRole("dialog").getByRole("button", { name: "Begin" }).click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
@@ -203,6 +204,9 @@ test("notes are written, kept over a reload, and deleted", async () => {
   await ana.leave();
 });
 
+/** What the explorer says of a position, whatever the number of its games. */
+const explored = async (ana: Person) => ((await ana.page.locator(".explorer p").first().textContent()) ?? "").replace(/^[\d,]+ games? (came here).*$/s, "$1");
+
 test("the explorer shows what was played, and plays it", async () => {
   const options = { pits: 4, seeds: 5 };
   const position = "5,5,5,5/5,5,5,5 0-0 S - 0 1S";
@@ -212,7 +216,7 @@ test("the explorer shows what was played, and plays it", async () => {
   const early = await arrive({ options });
   await early.ana.open(`/review/${early.game.id}#ply=0`);
   await early.ana.page.getByText("Explorer", { exact: true }).click();
-  await early.ana.page.getByText(before === 0 ? "No public game has come to this position." : /games? came here/).waitFor();
+  await becomes(() => explored(early.ana), before === 0 ? "No public game has come to this position." : "came here");
   const [one, other] = [await guest("Bo"), await guest("Cleo")];
   const shared = await call<Game>("POST", "/v1/games", one.token, { variant: "kalah", options, side: "south" });
   let { game: current } = { game: await call<Game & { turn: string | null }>("POST", `/v1/games/${shared.id}/join`, other.token, {}) };
@@ -227,7 +231,7 @@ test("the explorer shows what was played, and plays it", async () => {
   const { ana, game } = await arrive({ options });
   await ana.open(`/review/${game.id}#ply=0`);
   await ana.page.getByText("Explorer", { exact: true }).click();
-  await ana.page.getByText(/games? came here/).waitFor();
+  await becomes(() => explored(ana), "came here");
   await eventually("the move is listed first", async () => Number(await ana.page.locator(".explorer tbody td").first().textContent()) > 0);
   await ana.isAccessible("the explorer");
   await ana.screenshot("review-explorer", true);
@@ -253,7 +257,8 @@ test("a game is taken along as text and as JSON, private ones too", async () => 
 test("the link and the picture of a ply are copied", async () => {
   const { ana, game } = await arrive({}, { permissions: ["clipboard-read", "clipboard-write"] });
   await ana.open(`/review/${game.id}#ply=2`);
-  await ana.legal().first().waitFor();
+  // The opening is shown until the plies have arrived.
+  await becomes(() => shownPly(ana), 2);
   await ana.button("Copy the link").click();
   await becomes(() => ana.page.evaluate(() => navigator.clipboard.readText()), `${BASE}/review/${game.id}#ply=2`);
   for (const [name, type] of [["Picture (SVG)", "image/svg+xml"], ["Picture (PNG)", "image/png"]] as const) {
