@@ -19,6 +19,7 @@ use crate::support::{
     app::TestApp,
     binary::{File, Running, server, until_connections_refused, url},
     calls::{Guest, send},
+    clock::pause,
     database::{until_lock_wait, until_no_lock_wait},
 };
 
@@ -167,7 +168,9 @@ async fn a_stopping_server_releases_waiting_clients() {
         // Only a server with a waiting client runs this query.
         let asks = "select count(*) > 0 from pg_stat_activity where datname = current_database() \
                     and query like 'select id, version from game%'";
-        while !sqlx::query_scalar::<_, bool>(asks).fetch_one(&app.db).await.expect("an answer") {}
+        while !sqlx::query_scalar::<_, bool>(asks).fetch_one(&app.db).await.expect("an answer") {
+            pause().await;
+        }
         running.signal(Signal::SIGTERM);
     };
     let begun = Instant::now();

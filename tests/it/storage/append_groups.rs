@@ -29,7 +29,7 @@ use crate::support::{
     app::{Setup, TestApp},
     binary::{Running, until_connections_refused, url},
     calls::{Guest, send},
-    clock::until,
+    clock::{pause, until},
     database::until_lock_wait,
     scrape::sample,
 };
@@ -371,6 +371,7 @@ async fn a_deadlock_with_another_process_loses_no_move() {
     let begun = Instant::now();
     while sqlx::query_scalar::<_, i64>(deadlocks).fetch_one(&mut session).await.expect("a count") == 0 {
         assert!(begun.elapsed() < PATIENCE, "it was no deadlock");
+        pause().await;
     }
 }
 
@@ -458,6 +459,7 @@ async fn a_stopping_server_stores_its_queue_also_for_clients_that_left() {
         let (begun, line) = (Instant::now(), format!("{name} {count}\n"));
         while !send(Client::new().get(&metrics)).await.text.contains(&line) {
             assert!(begun.elapsed() < PATIENCE, "never {count} of {name}");
+            pause().await;
         }
     };
     let (client, base) = (Client::new(), running.base.clone());
@@ -512,6 +514,7 @@ async fn until_inserting(app: &TestApp) -> i32 {
             return pid;
         }
         assert!(begun.elapsed() < PATIENCE, "no append comes to the gate");
+        pause().await;
     }
 }
 
@@ -521,6 +524,7 @@ async fn until_blocked(app: &TestApp, pid: i32) {
     let begun = Instant::now();
     while !sqlx::query_scalar::<_, bool>(blocked).bind(pid).fetch_one(&app.db).await.expect("an answer") {
         assert!(begun.elapsed() < PATIENCE, "it waits for nothing");
+        pause().await;
     }
 }
 
