@@ -192,7 +192,7 @@ async fn the_memory_of_uploads_from_an_address_is_bounded() {
     for n in 0..2 {
         let guest = app.guest(&format!("Guest {n}")).await;
         let (server, large) = (app.address, large.clone());
-        // On another thread: tasks of the server run on this one, and without them it reads no body.
+        // On another thread: the server reads on this one which tokens are revoked, and accepts none before.
         let sending = block(move || Stalled::send(server, &guest.token, "192.0.2.1", &large, 1));
         stalled.push(sending.await.expect("the client ends well"));
     }
