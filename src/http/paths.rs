@@ -67,7 +67,10 @@ pub(crate) fn asks_issuer(method: &Method, path: &str) -> bool {
 /// The paths of the document, and the pages that are served beside it. They name a request's pattern, and distinguish a
 /// wrong method from an unknown path.
 #[derive(Debug)]
-pub struct Paths(Vec<Path>);
+pub struct Paths {
+    /// The paths of each number of segments.
+    by_length: [Vec<Path>; PARTS_MAX],
+}
 
 /// A path as the document writes it.
 #[derive(Debug)]
@@ -95,14 +98,18 @@ impl Paths {
         let pages = PAGES.into_iter().chain(PAGE_ADDRESSES).chain(PAGE_FILES);
         let pages = pages.map(|page| Path::new(page, "GET, HEAD".to_owned()));
         let forms = FORMS.into_iter().map(|form| Path::new(form, "GET, HEAD, POST".to_owned()));
-        Self(documented.chain(pages).chain(forms).collect())
+        let mut by_length = <[Vec<Path>; PARTS_MAX]>::default();
+        for path in documented.chain(pages).chain(forms) {
+            by_length[path.parts.len()].push(path);
+        }
+        Self { by_length }
     }
 
     /// The path that matches a request's path; `None` if it is unknown.
     pub fn find(&self, path: &str) -> Option<&Path> {
         let path = if path.starts_with(DOCS) { DOCS } else { path };
         let given: ArrayVec<&str, PARTS_MAX> = path.split('/').take(PARTS_MAX).collect();
-        self.0.iter().find(|known| known.matches(&given))
+        self.by_length.get(given.len())?.iter().find(|known| known.matches(&given))
     }
 }
 
@@ -117,11 +124,12 @@ impl Path {
         Self { pattern: pattern.to_owned(), allow, parts: pattern.split('/').map(part).collect() }
     }
 
+    /// Whether segments match, which are as many as the path has. Paths differ most at their ends, so the last is compared first.
     fn matches(&self, given: &[&str]) -> bool {
         let same = |(known, given): (&Option<String>, &&str)| match known {
             Some(known) => known == given,
             None => !given.is_empty(),
         };
-        self.parts.len() == given.len() && self.parts.iter().zip(given).all(same)
+        self.parts.iter().zip(given).rev().all(same)
     }
 }
