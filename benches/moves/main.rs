@@ -43,6 +43,7 @@ mod fastify;
 mod games;
 mod load;
 mod memory;
+#[path = "../programs/mod.rs"]
 mod programs;
 mod rate;
 mod reads;
