@@ -8,7 +8,9 @@
 //! Settings, by environment: `GAMES` (10000,100000,1000000), of which a million take 9 GB of disk and ten minutes to be made; `ARCHIVED=1`
 //! for logs that are archived once their games are over: ten million then take 14 GB; `COMMANDS=no` to leave out the start, the backup and
 //! the check; `PARTITIONS` (whole), such as `whole,hash:16,range:16`, to measure a log in that many partitions; `PLAYERS=grow` for a busy
-//! player and a recluse who have a share of all games. Otherwise the two have the same number of games in each database. `PLANS=1` prints
+//! player and a recluse who have a share of all games. Otherwise the two have the same number of games in each database.
+//! `SHARED_BUFFERS` (256MB) is PostgreSQL's setting, one for all databases or one for each, and `WARM=1` loads the games into them first, as
+//! days of work do. `PLANS=1` prints
 //! plans as well, for which PostgreSQL's module `auto_explain` has to be installed. `KEEP=1` keeps the databases for the next run, which
 //! then starts at once; their games have more moves by then.
 
@@ -18,13 +20,17 @@ mod commands;
 mod cost;
 #[path = "../filled/mod.rs"]
 mod filled;
+#[path = "../programs/mod.rs"]
+mod programs;
 mod storage;
 
 use std::{
     env,
+    fmt::Write,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
+    process::Command,
     time::Instant,
 };
 
@@ -58,6 +64,9 @@ const VARIANTS: [Variant; 10] = [
     Variant::Kalah,
 ];
 
+/// The environment variable that names the sizes of PostgreSQL's shared buffers.
+const SHARED_BUFFERS: &str = "SHARED_BUFFERS";
+
 /// Different games, which are repeated.
 const RECORDED: usize = 500;
 
@@ -86,6 +95,9 @@ fn main() -> io::Result<()> {
     }
     let list = |name, usual: &str| env::var(name).unwrap_or_else(|_| usual.to_owned());
     let (games, partitions) = (list("GAMES", "10000,100000,1000000"), list("PARTITIONS", storage::WHOLE));
+    if let Ok(sizes) = env::var(SHARED_BUFFERS) {
+        return run_with(&sizes, &games);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut databases = vec![];
     for partitions in partitions.split(',') {
@@ -107,6 +119,21 @@ fn main() -> io::Result<()> {
     }
     compare(&figures);
     Ok(())
+}
+
+/// Measures in a child process of this program, whose databases have shared buffers of these sizes.
+fn run_with(sizes: &str, games: &str) -> io::Result<()> {
+    let wrappers = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench_growth_programs");
+    let mut before = String::new();
+    for (games, size) in games.split(',').zip(sizes.split(',').cycle()) {
+        let option = format!("set -- \"$@\" -c shared_buffers={size}");
+        let _ = writeln!(before, "case \"$*\" in -D*/bench_growth_{games}_*) {option};; esac");
+    }
+    programs::write_wrappers(&wrappers, &programs::folder()?, &before, "")?;
+    let mut command = Command::new(env::current_exe()?);
+    let status = command.arg("--bench").env("PG_BIN", &wrappers).env_remove(SHARED_BUFFERS).status()?;
+    fs::remove_dir_all(wrappers)?;
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("the measuring process ended with {status}"))) }
 }
 
 /// A PostgreSQL with a number of games.
@@ -141,6 +168,9 @@ impl Database {
             File::create(made)?;
         }
         runtime.block_on(storage::print_sizes(&watcher))?;
+        if env::var_os("WARM").is_some() {
+            runtime.block_on(storage::warm(&watcher))?;
+        }
         Ok(Self { name, folder, games, embedded, watcher })
     }
 }

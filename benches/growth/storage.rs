@@ -92,6 +92,17 @@ pub async fn freeze(watcher: &PgPool) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
+/// Loads games and archives with their indexes into the shared buffers.
+pub async fn warm(watcher: &PgPool) -> Result<(), sqlx::Error> {
+    sqlx::query("create extension if not exists pg_prewarm").execute(watcher).await?;
+    let load = "select sum(pg_prewarm(oid) * current_setting('block_size')::int)::float8 from pg_class
+        where oid in ('game'::regclass, 'archived_log'::regclass)
+            or oid in (select indexrelid from pg_index where indrelid in ('game'::regclass, 'archived_log'::regclass))";
+    let loaded: f64 = sqlx::query_scalar(load).fetch_one(watcher).await?;
+    println!("loaded into the shared buffers: {:.0} MB", loaded / MB);
+    Ok(())
+}
+
 /// Vacuums after the moves that were measured, and prints the cost.
 pub async fn print_vacuum(watcher: &PgPool) -> Result<(), sqlx::Error> {
     let updates = "select n_tup_upd::float8 as updated, n_tup_hot_upd::float8 as heap_only, n_dead_tup::float8 as dead

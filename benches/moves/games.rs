@@ -14,8 +14,9 @@ use crate::{
     bench::{Bench, Round},
     connection::{Connection, request},
     cost::{Costs, median_of},
+    disk::Disk,
     load::{Load, Record, count_as_f64},
-    programs::{self, Disk},
+    programs,
     report::{Bound, Figure, Latency, heading, median},
     server::Server,
 };

@@ -39,6 +39,7 @@ mod bench;
 mod check;
 mod connection;
 mod cost;
+mod disk;
 mod fastify;
 mod games;
 mod load;
@@ -64,9 +65,12 @@ use std::{
 };
 
 use bench::Bench;
-use programs::Disk;
+use disk::Disk;
 use report::{Bar, Bars, heading};
-use settings::{AS_IS, DISK, SLOW, Settings};
+use settings::{AS_IS, DISK, SLOW, Settings, counts_statements};
+
+/// Enough for the most clients of pgbench and for the service; the embedded PostgreSQL allows 100.
+const CONNECTIONS_MAX: u32 = 400;
 
 /// All parts, in the order in which they are measured.
 const PARTS: [&str; 11] = [
@@ -145,8 +149,11 @@ fn chosen(arguments: &[String]) -> io::Result<Vec<&'static str>> {
 fn run(parts: &[&str], disk: Disk) -> io::Result<Vec<Bar>> {
     let folder = folder(disk);
     let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    let counting = if counts_statements() { " -c shared_preload_libraries=pg_stat_statements" } else { "" };
+    let options = format!("-c max_connections={CONNECTIONS_MAX}{counting}");
     let wrappers = folder.join("programs");
-    programs::write_wrappers(&wrappers, &programs::folder()?, disk)?;
+    programs::write_wrappers(&wrappers, &programs::folder()?, &disk.preload(&folder)?, &options)?;
     let mut command = Command::new(env::current_exe()?);
     command.args(parts).env("PG_BIN", &wrappers).stdout(Stdio::piped());
     match disk {

@@ -4,7 +4,7 @@ use std::{env, fmt::Display, io, str::FromStr, time::Duration};
 
 use mancala_server::rules::Variant;
 
-use crate::programs::Disk;
+use crate::disk::Disk;
 
 /// The variable that the bench sets for the process that measures, and its values: the speed of the disk.
 pub const DISK: &str = "BENCH_DISK";

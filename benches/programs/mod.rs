@@ -1,5 +1,4 @@
-//! PostgreSQL's programs, and wrappers around them. The wrappers allow as many connections as pgbench needs, and can make
-//! flushes to the disk slower.
+//! PostgreSQL's programs, and wrappers around them, which add settings that the embedded PostgreSQL does not pass on.
 
 use std::{
     env, fs, io,
@@ -7,20 +6,6 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
 };
-
-use crate::settings::counts_statements;
-
-/// Enough for the most clients of pgbench and for the service; the embedded PostgreSQL allows 100.
-const CONNECTIONS_MAX: u32 = 400;
-
-/// The duration of a flush to the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disk {
-    /// As on this machine.
-    AsIs,
-    /// A millisecond longer: virtual machines often flush in microseconds, and real disks do not.
-    Slow,
-}
 
 /// PostgreSQL's own folder of programs.
 pub fn folder() -> io::Result<PathBuf> {
@@ -39,24 +24,15 @@ pub fn folder() -> io::Result<PathBuf> {
     found.ok_or_else(|| io::Error::other("the bench needs PostgreSQL's programs, and pgbench among them: see PG_BIN"))
 }
 
-/// Writes a folder of wrapper scripts around PostgreSQL's programs, for `PG_BIN`. They add options and an environment,
-/// which the embedded PostgreSQL cannot pass on.
-pub fn write_wrappers(folder: &Path, own: &Path, disk: Disk) -> io::Result<()> {
+/// Writes a folder of wrapper scripts around PostgreSQL's programs, for `PG_BIN`. The server gets `options` as well, and runs after the lines
+/// of shell `before`.
+pub fn write_wrappers(folder: &Path, own: &Path, before: &str, options: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    let preload = match disk {
-        Disk::AsIs => String::new(),
-        Disk::Slow => {
-            let library = folder.join("slow_flush.so");
-            compile(&library)?;
-            format!("LD_PRELOAD='{}'\nexport LD_PRELOAD\n", library.display())
-        }
-    };
     let own = own.display();
-    // Only the server gets the option: other uses of the program end with the name of a database.
-    let counting = if counts_statements() { " -c shared_preload_libraries=pg_stat_statements" } else { "" };
-    let option = format!("[ \"$1\" = -D ] && set -- \"$@\" -c max_connections={CONNECTIONS_MAX}{counting}\n");
-    write_program(&folder.join("postgres"), &format!("{preload}{option}exec '{own}/postgres' \"$@\"\n"))?;
-    for name in ["initdb", "pgbench"] {
+    // Only the server gets the options: other uses of the program end with the name of a database.
+    let add = format!("[ \"$1\" = -D ] && set -- \"$@\" {options}\n");
+    write_program(&folder.join("postgres"), &format!("{before}{add}exec '{own}/postgres' \"$@\"\n"))?;
+    for name in ["initdb", "pgbench", "pg_dump"] {
         write_program(&folder.join(name), &format!("exec '{own}/{name}' \"$@\"\n"))?;
     }
     Ok(())
@@ -65,11 +41,4 @@ pub fn write_wrappers(folder: &Path, own: &Path, disk: Disk) -> io::Result<()> {
 fn write_program(path: &Path, script: &str) -> io::Result<()> {
     fs::write(path, format!("#!/bin/sh\n{script}"))?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
-}
-
-fn compile(library: &Path) -> io::Result<()> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/moves/slow_flush.c");
-    let status =
-        Command::new("cc").args(["-O2", "-shared", "-fPIC", "-o"]).arg(library).arg(source).arg("-ldl").status()?;
-    if status.success() { Ok(()) } else { Err(io::Error::other("cc: slow_flush.c did not compile")) }
 }
