@@ -36,7 +36,10 @@ pub fn hash_tag(shown: &DefaultHasher) -> EntityTag {
 
 /// Adds a request header to `Vary`, in one line with those that are there already.
 pub fn add_vary(headers: &mut HeaderMap, name: &str) {
-    let known: Vec<&str> = headers.get_all(header::VARY).filter_map(|value| value.to_str().ok()).collect();
-    let value = if known.is_empty() { name.to_owned() } else { format!("{}, {name}", known.join(", ")) };
-    headers.insert(header::VARY, HeaderValue::from_str(&value).expect("names of headers are header values"));
+    let mut value = String::new();
+    for known in headers.get_all(header::VARY).filter_map(|value| value.to_str().ok()) {
+        value.extend([known, ", "]);
+    }
+    value.push_str(name);
+    headers.insert(header::VARY, HeaderValue::try_from(value).expect("names of headers are header values"));
 }

@@ -27,7 +27,8 @@ pub async fn envelope(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    let request_id = request.extensions().get::<RequestId>().map(ToString::to_string).unwrap_or_default();
+    let id = request.extensions().get::<RequestId>().copied();
+    let request_id = || id.as_ref().map(ToString::to_string).unwrap_or_default();
     let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().await;
     match outcome {
         Ok(Ok(response)) if fails(&response) && !is_problem(&response) => {
@@ -35,22 +36,25 @@ pub async fn envelope(
             let problem = problem.unwrap_or_else(|| Problem::of_status(response.status()));
             let problem = faults::complete(problem, response.request());
             let (request, before) = response.into_parts();
-            let mut response = problem.of_request(request_id).error_response();
+            let mut response = problem.of_request(request_id()).error_response();
             keep_added(response.headers_mut(), before.headers());
             Ok(ServiceResponse::new(request, response))
         }
         Ok(Ok(mut response)) => {
-            let id = HeaderValue::from_str(&request_id).expect("a UUID is a header value");
-            response.headers_mut().insert(X_REQUEST_ID.clone(), id);
+            // The inner one of the two envelopes has it already.
+            if !response.headers().contains_key(&X_REQUEST_ID) {
+                let id = HeaderValue::try_from(request_id()).expect("a UUID is a header value");
+                response.headers_mut().insert(X_REQUEST_ID.clone(), id);
+            }
             Ok(response.map_into_boxed_body())
         }
         // An error that is in the envelope already may have been given headers since.
         Ok(Err(error)) if error.as_error::<Problem>().is_some_and(Problem::has_request) => Err(error),
-        Ok(Err(error)) => Err(Problem::of(&error).of_request(request_id).into()),
+        Ok(Err(error)) => Err(Problem::of(&error).of_request(request_id()).into()),
         Err(panic) => {
             let message = panic.downcast_ref::<&str>().map(ToString::to_string);
             let message = message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-            Err(Problem::internal(format!("a handler panicked: {message}")).of_request(request_id).into())
+            Err(Problem::internal(format!("a handler panicked: {message}")).of_request(request_id()).into())
         }
     }
 }

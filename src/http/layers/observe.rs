@@ -22,6 +22,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use tracing::{Level, Span, field::Empty};
 use tracing_actix_web::{RequestId, RootSpanBuilder};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
+use uuid::Uuid;
 
 use crate::{
     http::{
@@ -81,7 +82,9 @@ impl RootSpanBuilder for RequestSpan {
         let route = paths::find(request.match_info().as_str()).map_or(UNMATCHED, |path| &path.pattern);
         let (method, path) = (method_word(request.method()), beginning(request.path()));
         let user_agent = request.headers().get("user-agent").and_then(|value| value.to_str().ok());
-        let request_id = request.extensions().get::<RequestId>().map(ToString::to_string);
+        let mut buffer = Uuid::encode_buffer();
+        let request_id = request.extensions().get::<RequestId>().copied();
+        let request_id = request_id.as_ref().map(|id| &*id.as_hyphenated().encode_lower(&mut buffer));
         let is_traced = is_traced();
         let span = tracing::info_span!(
             "request",
