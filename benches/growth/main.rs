@@ -6,11 +6,11 @@
 //! commit is durable. Processor time is steadier than wall time: it is that of the service's sessions alone.
 //!
 //! Settings, by environment: `GAMES` (10000,100000,1000000), of which a million take 9 GB of disk and ten minutes to be made; `ARCHIVED=1`
-//! for logs that are archived once their games are over: ten million then take 14 GB; `COMMANDS=no` to leave out the start, the backup and
+//! for logs that are archived once their games are over: ten million then take 16 GB; `COMMANDS=no` to leave out the start, the backup and
 //! the check; `PARTITIONS` (whole), such as `whole,hash:16,range:16`, to measure a log in that many partitions; `PLAYERS=grow` for a busy
 //! player and a recluse who have a share of all games. Otherwise the two have the same number of games in each database.
-//! `SHARED_BUFFERS` (256MB) is PostgreSQL's setting, one for all databases or one for each, and `WARM=1` loads the games into them first, as
-//! days of work do. `PLANS=1` prints
+//! `SHARED_BUFFERS` (256MB) is PostgreSQL's setting, one for all databases or one for each. `WARM=1` loads the games into the shared buffers
+//! first, as days of work do, by PostgreSQL's module `pg_prewarm`. `PLANS=1` prints
 //! plans as well, for which PostgreSQL's module `auto_explain` has to be installed. `KEEP=1` keeps the databases for the next run, which
 //! then starts at once; their games have more moves by then.
 
@@ -123,9 +123,13 @@ fn main() -> io::Result<()> {
 
 /// Measures in a child process of this program, whose databases have shared buffers of these sizes.
 fn run_with(sizes: &str, games: &str) -> io::Result<()> {
+    let (sizes, games): (Vec<_>, Vec<_>) = (sizes.split(',').collect(), games.split(',').collect());
+    if ![1, games.len()].contains(&sizes.len()) {
+        return Err(io::Error::other(format!("{SHARED_BUFFERS}: neither one size nor one for each of GAMES")));
+    }
     let wrappers = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench_growth_programs");
     let mut before = String::new();
-    for (games, size) in games.split(',').zip(sizes.split(',').cycle()) {
+    for (games, size) in games.iter().zip(sizes.iter().cycle()) {
         let option = format!("set -- \"$@\" -c shared_buffers={size}");
         let _ = writeln!(before, "case \"$*\" in -D*/bench_growth_{games}_*) {option};; esac");
     }

@@ -32,7 +32,7 @@ pub fn write_wrappers(folder: &Path, own: &Path, before: &str, options: &str) ->
     // Only the server gets the options: other uses of the program end with the name of a database.
     let add = format!("[ \"$1\" = -D ] && set -- \"$@\" {options}\n");
     write_program(&folder.join("postgres"), &format!("{before}{add}exec '{own}/postgres' \"$@\"\n"))?;
-    for name in ["initdb", "pgbench", "pg_dump"] {
+    for name in ["initdb", "pgbench"] {
         write_program(&folder.join(name), &format!("exec '{own}/{name}' \"$@\"\n"))?;
     }
     Ok(())

@@ -133,3 +133,36 @@ impl Path {
         self.parts.iter().zip(given).rev().all(same)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use utoipa::openapi::{OpenApiBuilder, PathItem, PathsBuilder};
+
+    use super::*;
+
+    #[test]
+    fn a_path_is_found_by_its_segments() {
+        let documented = ["/v1/games", "/v1/games/export", "/v1/games/{id}", "/v1/games/{id}/offers/{type}/accept"];
+        let items = documented.iter().fold(PathsBuilder::new(), |paths, path| paths.path(*path, PathItem::default()));
+        let paths = Paths::of(&OpenApiBuilder::new().paths(items).build());
+        let pattern = |path| paths.find(path).map(|found| found.pattern.as_str());
+        for (path, expected) in [
+            ("/v1/games", Some("/v1/games")),
+            ("/v1/games/7", Some("/v1/games/{id}")),
+            ("/v1/games/export", Some("/v1/games/export")),
+            ("/v1/games/7/offers/draw/accept", Some("/v1/games/{id}/offers/{type}/accept")),
+            ("/games/7", Some("/games/{id}")),
+            ("/", Some("/")),
+            ("/docs/operations/database", Some("/docs/")),
+            ("/v1/games/", None),
+            ("/v1//export", None),
+            ("/v1/games/7/offers//accept", None),
+            ("/v1/games/7/offers/draw/accept/", None),
+            ("/1/2/3/4/5/6/7/8/9", None),
+            ("*", None),
+            ("", None),
+        ] {
+            assert_eq!(pattern(path), expected, "{path}");
+        }
+    }
+}

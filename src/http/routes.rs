@@ -55,10 +55,10 @@ fn v1(routes: &mut Routes<'_, '_>) {
     routes
         // The most frequent stand first, because a request is matched against one after the other.
         .service(moves::play_move)
-        .service(moves::list_moves)
         // Before `get_game`, whose pattern matches this path too.
         .service(list_export::export_games)
         .service(lifecycle::get_game)
+        .service(moves::list_moves)
         .service(positions::get_position)
         .service(list::list_games)
         .service(explorer::get_explorer)

@@ -28,7 +28,7 @@ pub async fn envelope(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let id = request.extensions().get::<RequestId>().copied();
-    let request_id = || id.as_ref().map(ToString::to_string).unwrap_or_default();
+    let request_id = || id.map(|id| id.to_string()).unwrap_or_default();
     let outcome = AssertUnwindSafe(next.call(request)).catch_unwind().await;
     match outcome {
         Ok(Ok(response)) if fails(&response) && !is_problem(&response) => {
