@@ -10,7 +10,7 @@ use crate::{
     connection::{DbError, statement},
     games,
     players::{
-        OwnPlayer, blocks, friends, mutes,
+        OwnPlayer, blocks, friends, mutes, personal_data,
         refresh_tokens::Hash,
         reports, settings,
         suspensions::{self, Suspension},
@@ -324,16 +324,11 @@ async fn close(
     account: PlayerId,
     now: OffsetDateTime,
 ) -> Result<i32, DbError> {
+    personal_data::delete_merged(connection, guest).await?;
     let version = sqlx::query_scalar!(
         r#"
         with merged as (
             insert into merged_guest (guest_id, player_id, merged_at) values ($1, $2, $3)
-        ), codes as (
-            delete from recovery_code where player_id = $1
-        ), keys as (
-            delete from player_key where player_id = $1
-        ), answers as (
-            delete from idempotency_key where player_id = $1
         ), notes as (
             delete from note where player_id = $1
         )

@@ -13,6 +13,7 @@ pub mod mutes;
 pub mod names;
 pub mod networks;
 pub mod people;
+pub mod personal_data;
 pub mod recovery;
 pub mod refresh;
 pub mod reports;

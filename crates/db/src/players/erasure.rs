@@ -1,7 +1,7 @@
 //! The erasure of players.
 //!
-//! Nothing personal of an erased player is stored. [`erase`] deletes what stood here first. Triggers on `player.kind` delete what came
-//! later (apps, operators' acts, friends, devices, identities, mutes, e-mail). So no statement can leave it out. Whatever inserts a row of
+//! Nothing personal of an erased player is stored: [`personal_data`](super::personal_data) says what becomes of each column. [`erase`]
+//! deletes what the release before knows. Triggers on `player.kind` delete what came later, whatever release erases. Whatever inserts a row of
 //! a player locks the player's row first, at least `for share`, and inserts nothing for a deleted player. The erasure locks it
 //! `for no key update`, and deletes by later statements. So either the erasure sees a row, or the row is not stored.
 
@@ -10,6 +10,7 @@ use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use tracing::Instrument;
 
+use super::personal_data;
 use crate::connection::{DbError, statement};
 
 /// Erases a player: the row stays, without a name, for the seats in games. Returns the new `credentials_version`, or `None` if
@@ -26,26 +27,10 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<O
     let name = PlayerName::of_deleted();
     let version = sqlx::query_scalar!(
         r#"
-        with account as (
-            delete from account where player_id = $1
-        ), answers as (
-            delete from idempotency_key where player_id = $1
-        ), analyses as (
-            delete from analysis_request where player_id = $1
-        ), games as (
+        with games as (
             update computer_game set network = null where player_id = $1
         ), turns as (
             update computer_turn set round_key = player_id where player_id = $1
-        ), notes as (
-            delete from note where player_id = $1
-        ), usage as (
-            delete from import_usage where player_id = $1
-        ), codes as (
-            delete from recovery_code where player_id = $1
-        ), keys as (
-            delete from player_key where player_id = $1
-        ), sign_ins as (
-            delete from refresh_family where player_id = $1
         ), imported as (
             -- The names that the player's imports brought: the player's own may be among them. They stay distinct until they are
             -- unlinked from the importer.
@@ -62,8 +47,9 @@ pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<O
         now,
     )
     .fetch_one(&mut *transaction)
-    .instrument(statement("update player delete account"))
+    .instrument(statement("update player"))
     .await?;
+    personal_data::delete_erased(&mut transaction, id).await?;
     delete_webhooks(&mut transaction, id, now).await?;
     transaction.commit().await?;
     Ok(Some(version))

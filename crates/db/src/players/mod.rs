@@ -14,6 +14,7 @@ pub mod name_claims;
 pub mod name_filter;
 mod networks;
 pub mod people;
+pub mod personal_data;
 mod persons;
 pub mod player_keys;
 pub mod recovery;
