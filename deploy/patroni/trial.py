@@ -8,6 +8,7 @@ Debian's packages: patroni etcd-server haproxy postgresql. tests/faults/faults_p
 """
 
 import argparse
+import base64
 import contextlib
 import glob
 import json
@@ -28,6 +29,8 @@ NODES = (1, 2, 3)
 READY_S = 90
 # A frozen node does not answer.
 REST_S = 3
+# Of patroni.yml.
+REST_PASSWORD = "patroni:change-me-5"
 # The ports of haproxy.cfg and patroni.yml.
 PORTS = {"API": 8000, "PRIMARY": 5000, "STANDBY": 5001, "SERVER_A": 8080, "SERVER_B": 8081, "PG1": 5433, "PG2": 5434, "PG3": 5435,
          "REST1": 8008, "REST2": 8009, "REST3": 8010, "ETCD1": 2379, "ETCD2": 2381, "ETCD3": 2383, "PEER1": 2380, "PEER2": 2382,
@@ -72,6 +75,8 @@ class Trial:
             self.wait(lambda: "3." in str((get(self.ports[f"ETCD{number}"], "/version") or {}).get("etcdcluster")), "no etcd")
             self.start_node(number)
         self.wait(lambda: len(self.nodes("replica")) == 2, "no two standbys")
+        if self.rest(self.nodes("primary")[0], "/config", {"ttl": 20}, "PATCH", "patroni:wrong"):
+            raise RuntimeError("Patroni takes settings without its password")
         if settings:
             self.configure(**settings)
         self.wait(lambda: self.nodes("sync"), "no synchronous standby")
@@ -177,10 +182,11 @@ class Trial:
                                capture_output=True, timeout=90, check=False, **unprivileged())
 
 
-def get(port, path, data=None, method=None):
+def get(port, path, data=None, method=None, password=REST_PASSWORD):
     """What a port answers; None if it does not answer, or refuses."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method,
-                                     data=None if data is None else json.dumps(data).encode())
+                                     data=None if data is None else json.dumps(data).encode(),
+                                     headers={"Authorization": f"Basic {base64.b64encode(password.encode()).decode()}"})
     try:
         with urllib.request.urlopen(request, timeout=REST_S) as answer:
             text = answer.read()

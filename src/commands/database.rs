@@ -1,7 +1,7 @@
 //! The database of a command: the one that the options name, which is waited for, or the embedded PostgreSQL, started for the
 //! command.
 
-use std::{num::NonZero, path::PathBuf, thread};
+use std::{env, num::NonZero, path::PathBuf, thread};
 
 use mancala_server::{
     config::{self, Serve},
@@ -53,6 +53,7 @@ pub async fn open(
     embedded: &mut Option<Embedded>,
     stops: &mut StopSignals,
 ) -> Result<Option<Database>, Failure> {
+    warn_of_shown_passwords(options);
     if let Some(url) = &options.database_url {
         let database: Database = url.parse().map_err(Failure::misuse)?;
         let ready = stops.unless_signalled(database.wait_until_ready(options.wait())).await;
@@ -74,6 +75,31 @@ pub async fn open(
     };
     let running = embedded.insert(started.map_err(Failure::new)?.map_err(Failure::new)?);
     Ok((!is_stopped).then(|| embedded::connect_options(running).into()))
+}
+
+/// Warns of a URL with a password on the command line, which every user of the machine can read.
+fn warn_of_shown_passwords(options: &config::Database) {
+    let given = [
+        (&options.database_url, "--database-url", "DATABASE_URL"),
+        (&options.read_database_url, "--read-database-url", "READ_DATABASE_URL"),
+    ];
+    for (url, flag, variable) in given {
+        let Some(url) = url.as_deref().filter(|url| has_password(url)) else { continue };
+        if env::args().any(|argument| argument.strip_prefix(flag).unwrap_or(&argument).trim_start_matches('=') == url) {
+            tracing::warn!(
+                "{flag} has a password, which every user of this machine can read: set {variable} instead; \
+                 the next release refuses it"
+            );
+        }
+    }
+}
+
+/// Whether a URL of a database has a password, in front of the host or as a parameter.
+fn has_password(url: &str) -> bool {
+    let (address, parameters) = url.split_once('?').unwrap_or((url, ""));
+    let user = address.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@'));
+    user.is_some_and(|(user, _)| user.contains(':'))
+        || parameters.split('&').any(|parameter| parameter.starts_with("password="))
 }
 
 /// The standby that answers reads, if the options name one.

@@ -60,6 +60,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let plan = ConnectionPlan::of(demand, options.db_connections).map_err(too_few_connections)?;
     let files = FilePlan::of_process(plan.total()).map_err(Failure::new)?;
     let Some(database) = database::open(&options.database, embedded, &mut stops).await? else { return Ok(()) };
+    refuse_inspection();
     let tokens = match given {
         Some(tokens) => tokens,
         None => keys::embedded(options)?,
@@ -107,6 +108,15 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
         log.flush().await;
     }
     served
+}
+
+/// From here on no core dump of the process is written, and no other process of its user reads its memory. The memory holds keys
+/// and passwords.
+fn refuse_inspection() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = nix::sys::prctl::set_dumpable(false) {
+        tracing::warn!("other processes of this user can read the memory of the server: {error}");
+    }
 }
 
 /// What the options and the machine's processors ask of the database.

@@ -25,10 +25,13 @@ pub enum Page {
 }
 
 /// What the page may do: load its own files, call this server, install itself. It is put in no frame, and its forms send nothing
-/// by themselves.
+/// by themselves. Its scripts make no markup and no script of a text: the only policy of Trusted Types names the service worker.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
                            connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
-                           frame-ancestors 'none'";
+                           frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types service-worker";
+
+/// A window that opened the page, or was opened by it, cannot reach into it unless it is of the same origin.
+const OPENER: (HeaderName, &str) = (HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
 
 /// Features of a browser that the page does not use, so no script may.
 const PERMISSIONS: (HeaderName, &str) =
@@ -80,7 +83,7 @@ async fn get_file(request: HttpRequest, known: IfNoneMatch) -> Result<HttpRespon
 fn answer(name: &str, request: &HttpRequest, known: &IfNoneMatch) -> Result<HttpResponse, Problem> {
     let file = files::find(name).ok_or_else(|| Problem::not_found("there is nothing at this address"))?;
     let mut response = file.fixed.answer(request, known);
-    for (name, value) in [kept(file), (header::CONTENT_SECURITY_POLICY, PAGE_POLICY), PERMISSIONS] {
+    for (name, value) in [kept(file), (header::CONTENT_SECURITY_POLICY, PAGE_POLICY), OPENER, PERMISSIONS] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     Ok(response)

@@ -109,6 +109,24 @@ async fn a_fresh_database_is_migrated_by_the_command_which_needs_no_key() {
 }
 
 #[test]
+fn a_password_on_the_command_line_is_warned_of() {
+    let key = File::new(&new_key());
+    let with = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let arguments = [arguments, &["--database-wait-s", "0", "--jwt-private-key-file", key.name()]].concat();
+        let (status, log) = ended_with(&arguments, variables);
+        assert_eq!(status, Some(1), "{log}");
+        assert!(!log.contains("secret"), "{log}");
+        log.contains("--database-url has a password")
+    };
+    let url = "postgres://ana:secret@127.0.0.1:1/none";
+    assert!(with(&["--database-url", url], &[]));
+    assert!(with(&[&format!("--database-url={url}")], &[]));
+    assert!(with(&["--database-url", "postgres://ana@127.0.0.1:1/none?password=secret"], &[]));
+    assert!(!with(&["--database-url", "postgres://ana@127.0.0.1:1/none"], &[]));
+    assert!(!with(&[], &[("DATABASE_URL", url)]));
+}
+
+#[test]
 fn wrong_options_end_with_status_2_and_one_clear_line() {
     let url = "postgres://ana:secret@127.0.0.1:1/none";
     let (status, line) = ended(&["--database-url", url]);

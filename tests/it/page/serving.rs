@@ -46,6 +46,8 @@ async fn every_address_of_the_page_has_the_same_document() {
         let policy = page.headers["content-security-policy"].to_str().expect("text");
         assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'; "), "{policy}");
         assert!(!policy.contains("unsafe"), "{policy}");
+        assert!(policy.ends_with("require-trusted-types-for 'script'; trusted-types service-worker"), "{policy}");
+        assert_eq!(page.headers["cross-origin-opener-policy"], "same-origin");
         let known = app.request(Method::GET, path).header(header::IF_NONE_MATCH, &page.headers["etag"]);
         let unchanged = send(known).await;
         assert_eq!((unchanged.status.as_u16(), unchanged.text.as_str()), (304, ""), "{path}");
