@@ -35,12 +35,13 @@ impl fmt::Display for PositionKey {
 pub struct PositionKeys(Sha256);
 
 impl PositionKeys {
-    /// Presets do not count, only their options. The text names the options that do not have their default, in the
-    /// order in which the variant lists them. So a new option changes no key of an older game.
+    /// Presets do not count, only their options. The text names the options that do not have the default of texts of
+    /// games, in the order in which the variant lists them. So neither a new option nor another default changes a key of
+    /// an older game.
     pub fn of(options: &AnyOptions) -> Self {
         let variant = options.variant();
         let is_standard = |(name, value): &(&str, _)| {
-            variant.options().iter().any(|spec| spec.name == *name && spec.default == *value)
+            variant.options().iter().any(|spec| spec.name == *name && spec.recorded_default() == value)
         };
         let mut text = variant.to_string();
         for (name, value) in options.values().into_iter().filter(|option| !is_standard(option)) {

@@ -70,7 +70,9 @@ pub use four_row::{Direction, House, ParseMoveError};
 pub use history::{HISTORY_MAX, History};
 pub use illegal_move::IllegalMove;
 pub use moves::{MOVES_MAX, Move, MoveList};
-pub use options::{Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec};
+pub use options::{
+    Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, RecordedOption,
+};
 pub use outcome::{EndReason, Outcome};
 pub use perft::perft;
 pub use pit::{PITS_MAX, ParsePitError, Pit, Place};

@@ -283,7 +283,7 @@ impl TermsText {
             self;
         let variant: Variant = variant.parse().map_err(|error| format!("game.variant: {error}"))?;
         let options: Vec<_> = options.into_iter().map(|(name, value)| (name, value.into())).collect();
-        let options = AnyOptions::new(variant, preset.as_deref().unwrap_or(STANDARD), &options)
+        let options = AnyOptions::recorded(variant, preset.as_deref().unwrap_or(STANDARD), &options)
             .map_err(|error| format!("game.options: {error}"))?;
         let start = match start {
             Some(StartText { position }) => {

@@ -3,8 +3,9 @@
 use mancala_server::rules::notation::{Record, Termination};
 use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
 
-use super::import::import;
+use super::{archive::archive_all, import::import};
 use crate::support::{
     app::TestApp,
     calls::{Guest, send, signed},
@@ -72,6 +73,52 @@ async fn comes_back(app: &TestApp, ana: &Guest, game: &Value) {
         assert_eq!(copy["result"]["reason"], game["result"]["reason"]);
         assert_eq!(copy["result"]["score"], game["result"]["score"]);
     }
+}
+
+/// A sowing of 45 circuits that ends.
+const LONG: &str = "0,0,0,0,0,0,0,0,0,0,3,1,1,0,0,0/3,0,1,9,4,1,2,1,0,6,0,16,3,10,1,2 0-0 N - 29 1S";
+
+#[actix_web::test]
+async fn a_changed_default_reaches_no_game_that_there_is() {
+    let app = TestApp::start().await;
+    let ana = app.account("Ana", "correct horse").await;
+    let body = json!({"variant": "omweso", "opponent": {"type": "self"}, "start": {"position": LONG}});
+    // A new game has the new default, and the sowing ends.
+    let new = app.created(&ana, &body).await;
+    let game = app.played(new["id"].as_str().expect("an id"), &ana, 1, "n").await;
+    assert_eq!((&game["options"]["circuits"], &game["status"]), (&json!(100), &json!("active")));
+    // A game by the former default is stored as before: without a word of it.
+    let old = app.created(&ana, &with_circuits(body, 40)).await;
+    let id = old["id"].as_str().expect("an id");
+    let stored = format!(
+        "select options || '|' || (detail ->> 'options') from game join event on game_id = id and seq = 1 where id = '{id}'"
+    );
+    let stored: String = sqlx::query_scalar(AssertSqlSafe(stored)).fetch_one(&app.db).await.expect("a row");
+    assert_eq!(stored, "|");
+    let game = app.played(id, &ana, 1, "n").await;
+    assert_eq!((&game["options"]["circuits"], &game["result"]["reason"]), (&json!(40), &json!("endless_move")));
+    let is_same = async |id: &str, how: &str| {
+        let copy = app.get_game(id, Some(&ana)).await.body;
+        for field in ["preset", "options", "position", "status", "result"] {
+            assert_eq!(copy[field], game[field], "{how}: {field}");
+        }
+        let verified = app.get(&format!("/v1/games/{id}/verify"), Some(&ana)).await;
+        assert_eq!(verified.body["flaws"], json!([]), "{how}: {verified:?}");
+    };
+    is_same(id, "stored").await;
+    assert_eq!(archive_all(&app).await.games, 1);
+    is_same(id, "archived").await;
+    comes_back(&app, &ana, &game).await;
+    let path = format!("/v1/games/{id}/export?format=text");
+    let exported = send(signed(app.request(Method::GET, &path), Some(&ana))).await.text;
+    assert!(!exported.contains("[Options"), "{exported}");
+    let imported = import(&app, &ana, "", "text/plain", exported).await;
+    is_same(imported.body["items"][0]["game_id"].as_str().expect("an id"), "exported").await;
+}
+
+fn with_circuits(mut body: Value, circuits: u32) -> Value {
+    body["options"] = json!({"circuits": circuits});
+    body
 }
 
 #[actix_web::test]

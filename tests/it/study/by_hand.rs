@@ -234,7 +234,7 @@ pub async fn packed(app: &TestApp) -> Vec<(i64, Uuid)> {
 /// What tells positions apart, by the letter of docs/explorer.md and without the server's help; as a number that stands for it.
 pub fn column(position: &AnyPosition) -> i64 {
     let options = position.options();
-    let standard = AnyOptions::parse(options.variant(), "standard", "").expect("a preset").all_values();
+    let standard = AnyOptions::parse_recorded(options.variant(), "standard", "").expect("a preset").all_values();
     let changed = options.values().into_iter().filter(|option| !standard.contains(option));
     let changed: Vec<_> = changed.map(|(name, value)| format!(";{name}={value}")).collect();
     let written = position.to_string();

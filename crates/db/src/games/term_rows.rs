@@ -94,7 +94,7 @@ impl TermsText {
             ("imported", None, by) => Opponent::Imported { by: by.map(PlayerId) },
             _ => return Err(DbError::inconsistent(table, "opponent", id, self.opponent)),
         };
-        let options = AnyOptions::parse(variant, &self.preset, &self.options)
+        let options = AnyOptions::parse_recorded(variant, &self.preset, &self.options)
             .map_err(|e| DbError::inconsistent(table, "options", id, e))?;
         Ok(Terms {
             start: self.start.map(|start| start.parse(table, id, &options)).transpose()?,

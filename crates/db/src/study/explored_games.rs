@@ -142,7 +142,8 @@ impl StoredGame {
         let counted = Exploration::counts(visibility, is_alone, plies, result.as_ref().map(|(result, _)| result));
         let Some((result, ended_at)) = result.filter(|_| counted) else { return Ok(None) };
         let variant = variant.parse().map_err(|error| inconsistent("variant", &error))?;
-        let options = AnyOptions::parse(variant, &preset, &options).map_err(|error| inconsistent("options", &error))?;
+        let options =
+            AnyOptions::parse_recorded(variant, &preset, &options).map_err(|error| inconsistent("options", &error))?;
         let opening = match start {
             Some(start) => start.parse("game", id, &options)?.position,
             None => AnyPosition::opening(&options),

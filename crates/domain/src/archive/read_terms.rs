@@ -16,7 +16,7 @@ pub(super) fn read_created(reader: &mut BitReader<'_>, at: OffsetDateTime) -> Re
     };
     let variant: Variant = words::read(reader)?.parse().map_err(|_| ArchiveError::Invalid("a word is no variant"))?;
     let (preset, overrides) = (words::read(reader)?, words::read(reader)?);
-    let options = AnyOptions::parse(variant, &preset, &overrides)
+    let options = AnyOptions::parse_recorded(variant, &preset, &overrides)
         .map_err(|_| ArchiveError::Invalid("the options are none of the game"))?;
     let rules_version =
         u16::try_from(reader.number()?).map_err(|_| ArchiveError::Invalid("an edition of the rules is too large"))?;

@@ -2,9 +2,9 @@
 //! what an option does.
 
 use crate::{
-    OptionValue, OptionsError, PresetSpec, Variant, congkak, four_row, kalah,
+    OptionSpec, OptionValue, OptionsError, PresetSpec, Variant, congkak, four_row, kalah,
     kumalak::{self, bestemshe, toguz_kumalak},
-    options::{check_overrides, parse_overrides, write_overrides},
+    options::{Kinds, check_overrides, parse_overrides, with_recorded, write_overrides},
     oware,
 };
 
@@ -42,34 +42,55 @@ impl AnyOptions {
     /// An unknown preset or option, or an option given twice. A value of the wrong kind or outside the bounds of the
     /// option or the preset. Values that contradict each other.
     pub fn new(variant: Variant, preset: &str, overrides: &[(String, OptionValue)]) -> Result<Self, OptionsError> {
+        Self::within(variant, preset, overrides, |spec| spec.kind)
+    }
+
+    /// The options of a stored or exported game, with overrides that are read already: see [`AnyOptions::parse_recorded`].
+    ///
+    /// # Errors
+    ///
+    /// As [`AnyOptions::new`].
+    pub fn recorded(variant: Variant, preset: &str, overrides: &[(String, OptionValue)]) -> Result<Self, OptionsError> {
+        let overrides = with_recorded(variant.options(), overrides);
+        Self::within(variant, preset, &overrides, OptionSpec::recorded_kind)
+    }
+
+    fn within(
+        variant: Variant,
+        preset: &str,
+        overrides: &[(String, OptionValue)],
+        kinds: Kinds,
+    ) -> Result<Self, OptionsError> {
         let unknown = |_| OptionsError::UnknownPreset { variant, preset: preset.to_owned() };
         let of_four_rows = |variant| {
-            four_row::AnyOptions::new(variant, preset, overrides).map(Self::FourRow).map_err(OptionsError::from)
+            four_row::AnyOptions::within(variant, preset, overrides, kinds)
+                .map(Self::FourRow)
+                .map_err(OptionsError::from)
         };
         match variant {
             Variant::Kalah => {
                 let preset: kalah::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides)?;
+                check(variant, preset.spec(), overrides, kinds)?;
                 kalah::Options::new(preset, overrides).map(Self::Kalah)
             }
             Variant::Oware => {
                 let preset: oware::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides)?;
+                check(variant, preset.spec(), overrides, kinds)?;
                 oware::Options::new(preset, overrides).map(Self::Oware)
             }
             Variant::Congkak => {
                 let preset: congkak::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides)?;
+                check(variant, preset.spec(), overrides, kinds)?;
                 congkak::Options::new(preset, overrides).map(Self::Congkak)
             }
             Variant::ToguzKumalak => {
                 let preset: toguz_kumalak::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides)?;
+                check(variant, preset.spec(), overrides, kinds)?;
                 toguz_kumalak::Options::new(preset, overrides).map(|options| Self::Kumalak(options.into()))
             }
             Variant::Bestemshe => {
                 let preset: bestemshe::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides)?;
+                check(variant, preset.spec(), overrides, kinds)?;
                 bestemshe::Options::new(preset, overrides).map(|options| Self::Kumalak(options.into()))
             }
             Variant::Bao => of_four_rows(four_row::Variant::Bao),
@@ -77,15 +98,37 @@ impl AnyOptions {
         }
     }
 
-    /// The options of a preset with the overrides of a game record, such as `seeds=5;pie=true`; an empty text has no
-    /// overrides (R12).
+    /// The options of a preset with overrides such as `seeds=5;pie=true`; an empty text has none. An override may have
+    /// any value that a game has had (R11).
     ///
     /// # Errors
     ///
     /// As [`AnyOptions::new`], and for a text of any other form.
     pub fn parse(variant: Variant, preset: &str, overrides: &str) -> Result<Self, OptionsError> {
         let overrides = parse_overrides(variant.options(), overrides, unknown_option(variant))?;
-        Self::new(variant, preset, &overrides)
+        Self::within(variant, preset, &overrides, OptionSpec::recorded_kind)
+    }
+
+    /// The options of a stored or exported game, whose overrides [`AnyOptions::overrides`] has written. An option that
+    /// is not named has the value that it had when that was first written, whatever its default is today (R11).
+    ///
+    /// ```
+    /// use mancala_rules::{AnyOptions, Variant};
+    ///
+    /// let chosen = AnyOptions::parse(Variant::Omweso, "standard", "")?;
+    /// assert_eq!(chosen.overrides(), "circuits=100");
+    /// let recorded = AnyOptions::parse_recorded(Variant::Omweso, "standard", "")?;
+    /// assert!(recorded.values().contains(&("circuits", 40.into())));
+    /// assert_eq!(recorded.overrides(), "");
+    /// # Ok::<(), mancala_rules::OptionsError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`AnyOptions::parse`].
+    pub fn parse_recorded(variant: Variant, preset: &str, overrides: &str) -> Result<Self, OptionsError> {
+        let overrides = parse_overrides(variant.options(), overrides, unknown_option(variant))?;
+        Self::recorded(variant, preset, &overrides)
     }
 
     /// Which game these options are for.
@@ -137,7 +180,8 @@ impl AnyOptions {
         }
     }
 
-    /// The values that differ from the preset, as a game record writes them and [`AnyOptions::parse`] reads them.
+    /// The values that differ from the preset, as stored games and game records have them and
+    /// [`AnyOptions::parse_recorded`] reads them.
     ///
     /// ```
     /// use mancala_rules::{AnyOptions, Variant};
@@ -148,10 +192,13 @@ impl AnyOptions {
     /// ```
     #[must_use]
     pub fn overrides(&self) -> String {
+        let specs = self.variant().options();
         match self {
-            Self::Kalah(options) => write_overrides(options.values(), options.preset().options().values()),
-            Self::Oware(options) => write_overrides(options.values(), options.preset().options().values()),
-            Self::Congkak(options) => write_overrides(options.all_values(), options.preset().options().all_values()),
+            Self::Kalah(options) => write_overrides(specs, options.values(), options.preset().options().values()),
+            Self::Oware(options) => write_overrides(specs, options.values(), options.preset().options().values()),
+            Self::Congkak(options) => {
+                write_overrides(specs, options.all_values(), options.preset().options().all_values())
+            }
             Self::Kumalak(options) => options.overrides(),
             Self::FourRow(options) => options.overrides(),
         }
@@ -159,8 +206,13 @@ impl AnyOptions {
 }
 
 /// Checks each override by itself.
-fn check(variant: Variant, preset: &PresetSpec, overrides: &[(String, OptionValue)]) -> Result<(), OptionsError> {
-    check_overrides(variant.options(), preset, overrides, unknown_option(variant))
+fn check(
+    variant: Variant,
+    preset: &PresetSpec,
+    overrides: &[(String, OptionValue)],
+    kinds: Kinds,
+) -> Result<(), OptionsError> {
+    check_overrides(variant.options(), preset, overrides, kinds, unknown_option(variant))
 }
 
 fn unknown_option(variant: Variant) -> impl Fn(&str) -> OptionsError {

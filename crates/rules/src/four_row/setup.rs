@@ -47,6 +47,10 @@ pub(super) struct Running {
     pub south_captured: bool,
     /// `k`: North has captured in some turn.
     pub north_captured: bool,
+    /// `F`: South has its first turn before it, in which it captures nothing.
+    pub south_first: bool,
+    /// `f`: North has its first turn before it, in which it captures nothing.
+    pub north_first: bool,
 }
 
 /// `eEU`, `eI` or `eG7`.
@@ -86,7 +90,7 @@ pub enum ParsePositionError {
     #[error("the side to move must be S or N")]
     Turn,
     /// The fourth field is not a list of flags.
-    #[error("the flags must be - or s, e, c, x, y, K, k in this order, or oS, oN or od alone")]
+    #[error("the flags must be - or s, e, c, x, y, K, k, F, f in this order, or oS, oN or od alone")]
     Flags,
     /// The fifth field is not a number of plies.
     #[error("the plies must be a number from 0 to {PLIES_MAX}")]
@@ -120,6 +124,9 @@ pub enum ParsePositionError {
     /// The flag of an arrangement cannot be.
     #[error("the flag s cannot occur with these options and the rest of the position")]
     Arranging,
+    /// The flags of a first turn cannot be.
+    #[error("the flags F and f stand without others, and the side to move has its own")]
+    FirstTurn,
     /// No game with these options raises this flag.
     #[error("the flag {flag} cannot occur with these options")]
     FlagByOptions {
@@ -161,7 +168,15 @@ fn write_flags(f: &mut impl Write, flags: Flags, turn: Side) -> fmt::Result {
     match flags {
         Flags::Over(winner) => write!(f, "o{}", winner.map_or('d', Side::letter)),
         Flags::Running(flags) if flags == Running::default() => f.write_char('-'),
-        Flags::Running(Running { arranging, choice, captures, south_captured, north_captured }) => {
+        Flags::Running(Running {
+            arranging,
+            choice,
+            captures,
+            south_captured,
+            north_captured,
+            south_first,
+            north_first,
+        }) => {
             if let Some(pit) = arranging {
                 write!(f, "s{pit}")?;
             }
@@ -180,6 +195,8 @@ fn write_flags(f: &mut impl Write, flags: Flags, turn: Side) -> fmt::Result {
                 (captures.at_h, 'y'),
                 (south_captured, 'K'),
                 (north_captured, 'k'),
+                (south_first, 'F'),
+                (north_first, 'f'),
             ];
             letters.iter().filter(|(up, _)| *up).try_for_each(|(_, letter)| f.write_char(*letter))
         }
@@ -273,6 +290,7 @@ fn parse_flags(text: &str, turn: Side) -> Option<Flags> {
     };
     flags.captures = Captures { any: has('c'), at_a: has('x'), at_h: has('y') };
     (flags.south_captured, flags.north_captured) = (has('K'), has('k'));
+    (flags.south_first, flags.north_first) = (has('F'), has('f'));
     // An empty text is no list of flags.
     (rest.is_empty() && flags != Running::default()).then_some(Flags::Running(flags))
 }

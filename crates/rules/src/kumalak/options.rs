@@ -43,9 +43,12 @@ impl Options {
     /// The values that differ from the preset, as a game record writes them.
     #[must_use]
     pub fn overrides(&self) -> String {
+        let specs = self.variant().options();
         match self {
-            Self::ToguzKumalak(options) => write_overrides(options.values(), options.preset().options().values()),
-            Self::Bestemshe(options) => write_overrides(options.values(), options.preset().options().values()),
+            Self::ToguzKumalak(options) => {
+                write_overrides(specs, options.values(), options.preset().options().values())
+            }
+            Self::Bestemshe(options) => write_overrides(specs, options.values(), options.preset().options().values()),
         }
     }
 

@@ -266,10 +266,11 @@ fn read_start(tags: &Tags<'_>, end: usize) -> Result<AnyPosition, Fault> {
     let (preset, options) = (tags.text("Preset"), tags.text("Options"));
     // First the preset alone, so that its error has the place of its tag.
     let name = preset.map_or("standard", |tag| &tag.value);
-    let mut chosen = AnyOptions::parse(variant, name, "")
+    let mut chosen = AnyOptions::parse_recorded(variant, name, "")
         .map_err(|error| Fault::new(preset.map_or(tag.value_at, |tag| tag.value_at), error))?;
     if let Some(tag) = options {
-        chosen = AnyOptions::parse(variant, name, &tag.value).map_err(|error| Fault::new(tag.value_at, error))?;
+        chosen =
+            AnyOptions::parse_recorded(variant, name, &tag.value).map_err(|error| Fault::new(tag.value_at, error))?;
     }
     match tags.text("Start") {
         None => as_written(&AnyPosition::opening(&chosen)).map_err(|error| Fault::new(end, error)),

@@ -10,8 +10,8 @@ mod spec;
 
 pub use error::OptionsError;
 pub use majority_remaining::MajorityRemaining;
-pub use spec::{Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, PresetSpec};
+pub use spec::{Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, PresetSpec, RecordedOption};
 
 pub(crate) use contradictions::check_contradictions;
-pub(crate) use overrides::{check_overrides, parse_overrides, write_overrides};
-pub(crate) use spec::{choice, choice_with_default, integer, switched_off, switched_on};
+pub(crate) use overrides::{Kinds, check_overrides, parse_overrides, with_recorded, write_overrides};
+pub(crate) use spec::{changed_integer, choice, choice_with_default, integer, switched_off, switched_on};

@@ -39,8 +39,33 @@ pub struct OptionSpec {
     pub kind: OptionKind,
     /// Its value in the preset `standard`.
     pub default: OptionValue,
+    /// How the texts of games have it, if it was chosen otherwise once.
+    pub recorded: Option<RecordedOption>,
     /// One sentence on what it decides.
     pub description: &'static str,
+}
+
+/// How the texts of games have an option. It never changes, because texts are kept (R11).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedOption {
+    /// Every value that a game may have.
+    pub kind: OptionKind,
+    /// The value in a text that does not name the option, whatever its preset.
+    pub default: OptionValue,
+}
+
+impl OptionSpec {
+    /// Every value that a game may have, also one that is no longer chosen.
+    #[must_use]
+    pub fn recorded_kind(&self) -> OptionKind {
+        self.recorded.as_ref().map_or(self.kind, |recorded| recorded.kind)
+    }
+
+    /// Its value in a text of a game by the preset `standard` that does not name it.
+    #[must_use]
+    pub fn recorded_default(&self) -> &OptionValue {
+        self.recorded.as_ref().map_or(&self.default, |recorded| &recorded.default)
+    }
 }
 
 /// An option that is a number within bounds.
@@ -52,17 +77,33 @@ pub(crate) const fn integer(
 ) -> OptionSpec {
     // A lossless cast: `From` cannot be called here.
     let default = OptionValue::Integer(default as i64);
-    OptionSpec { name, kind: OptionKind::Integer { min, max }, default, description }
+    OptionSpec { name, kind: OptionKind::Integer { min, max }, default, recorded: None, description }
+}
+
+/// The same of a number that had other bounds or another default once.
+pub(crate) const fn changed_integer(
+    name: &'static str,
+    (min, max): (u16, u16),
+    default: u16,
+    (recorded_max, recorded_default): (u16, u16),
+    description: &'static str,
+) -> OptionSpec {
+    let recorded = RecordedOption {
+        kind: OptionKind::Integer { min, max: recorded_max },
+        default: OptionValue::Integer(recorded_default as i64),
+    };
+    let default = OptionValue::Integer(default as i64);
+    OptionSpec { name, kind: OptionKind::Integer { min, max }, default, recorded: Some(recorded), description }
 }
 
 /// An option that is on or off; on in the preset `standard`.
 pub(crate) const fn switched_on(name: &'static str, description: &'static str) -> OptionSpec {
-    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(true), description }
+    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(true), recorded: None, description }
 }
 
 /// An option that is on or off; off in the preset `standard`.
 pub(crate) const fn switched_off(name: &'static str, description: &'static str) -> OptionSpec {
-    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(false), description }
+    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(false), recorded: None, description }
 }
 
 /// An option that is one of several words; the first one in the preset `standard`.
@@ -85,6 +126,7 @@ pub(crate) const fn choice_with_default(
         name,
         kind: OptionKind::Choice(words),
         default: OptionValue::Word(Cow::Borrowed(default)),
+        recorded: None,
         description,
     }
 }

@@ -232,7 +232,7 @@ fn every_preset_takes_exactly_the_documented_values() {
                     assert!(options.values().contains(&(spec.name, value)));
                     let values = options.values().into_iter().map(|(name, value)| (name.to_owned(), value));
                     assert_eq!(AnyOptions::new(variant, preset.name, &values.collect::<Vec<_>>()), Ok(options));
-                    assert_eq!(AnyOptions::parse(variant, preset.name, &options.overrides()), Ok(options));
+                    assert_eq!(AnyOptions::parse_recorded(variant, preset.name, &options.overrides()), Ok(options));
                 } else {
                     let error = result.unwrap_err();
                     assert!(matches!(error, OptionsError::PresetValue { .. }));

@@ -97,7 +97,8 @@ proptest! {
         let at = at.index(text.len());
         text.replace_range(at..=at, &with);
         if let Ok(options) = AnyOptions::parse(options.variant(), options.preset(), &text) {
-            prop_assert_eq!(AnyOptions::parse(options.variant(), options.preset(), &options.overrides()), Ok(options));
+            let again = AnyOptions::parse_recorded(options.variant(), options.preset(), &options.overrides());
+            prop_assert_eq!(again, Ok(options));
         }
     }
 }

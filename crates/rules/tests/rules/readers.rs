@@ -30,7 +30,7 @@ pub fn moves(data: &[u8]) {
 pub fn options(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let Some(options) = chosen(text) else { return };
-    let again = AnyOptions::parse(options.variant(), options.preset(), &options.overrides());
+    let again = AnyOptions::parse_recorded(options.variant(), options.preset(), &options.overrides());
     assert_eq!(again, Ok(options));
     let values: Vec<String> = options.values().iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(AnyOptions::parse(options.variant(), options.preset(), &values.join(";")), Ok(options));
@@ -129,7 +129,7 @@ pub fn four_row_moves(data: &[u8]) {
 pub fn four_row_options(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let Some(options) = chosen_four_row(text) else { return };
-    let again = four_row::AnyOptions::parse(options.variant(), options.preset(), &options.overrides());
+    let again = four_row::AnyOptions::parse_recorded(options.variant(), options.preset(), &options.overrides());
     assert_eq!(again, Ok(options));
     let values: Vec<String> = options.values().iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(four_row::AnyOptions::parse(options.variant(), options.preset(), &values.join(";")), Ok(options));

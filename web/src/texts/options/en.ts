@@ -41,6 +41,7 @@ const labels = {
   max_plies: "Moves at most",
   setup: "Start",
   reverse: "Going backwards",
+  first_turn_captures: "Captures in the first turn",
   two_heads: "Both ends win",
   akakyala: "Akakyala",
   capture_two: "Capture two seeds too",

@@ -2,9 +2,9 @@
 //! what an option does.
 
 use crate::{
-    OptionValue, PresetSpec,
+    OptionSpec, OptionValue, PresetSpec,
     four_row::{OptionsError, Variant, bao, omweso},
-    options::{check_overrides, parse_overrides, write_overrides},
+    options::{Kinds, check_overrides, parse_overrides, with_recorded, write_overrides},
 };
 
 /// The options of one game: a variant, one of its presets, and the choices that differ from it. Always valid.
@@ -35,30 +35,50 @@ impl AnyOptions {
     /// An unknown preset or option, or an option given twice. A value of the wrong kind or outside the bounds of the
     /// option. Values that contradict each other.
     pub fn new(variant: Variant, preset: &str, overrides: &[(String, OptionValue)]) -> Result<Self, OptionsError> {
+        Self::within(variant, preset, overrides, |spec| spec.kind)
+    }
+
+    pub(crate) fn within(
+        variant: Variant,
+        preset: &str,
+        overrides: &[(String, OptionValue)],
+        kinds: Kinds,
+    ) -> Result<Self, OptionsError> {
         let unknown = |_| OptionsError::UnknownPreset { variant, preset: preset.to_owned() };
         match variant {
             Variant::Bao => {
                 let preset: bao::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides)?;
+                check(variant, preset.spec(), overrides, kinds)?;
                 bao::Options::new(preset, overrides).map(Self::Bao)
             }
             Variant::Omweso => {
                 let preset: omweso::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides)?;
+                check(variant, preset.spec(), overrides, kinds)?;
                 omweso::Options::new(preset, overrides).map(Self::Omweso)
             }
         }
     }
 
-    /// The options of a preset with the overrides of a game record, such as `takasia=take;circuits=20`; an empty text
-    /// has no overrides.
+    /// The options of a preset with overrides such as `takasia=take;circuits=20`; an empty text has none. An override
+    /// may have any value that a game has had.
     ///
     /// # Errors
     ///
     /// As [`AnyOptions::new`], and for a text of any other form.
     pub fn parse(variant: Variant, preset: &str, overrides: &str) -> Result<Self, OptionsError> {
         let overrides = parse_overrides(variant.options(), overrides, unknown_option(variant))?;
-        Self::new(variant, preset, &overrides)
+        Self::within(variant, preset, &overrides, OptionSpec::recorded_kind)
+    }
+
+    /// The options of a stored or exported game, whose overrides [`AnyOptions::overrides`] has written.
+    ///
+    /// # Errors
+    ///
+    /// As [`AnyOptions::parse`].
+    pub fn parse_recorded(variant: Variant, preset: &str, overrides: &str) -> Result<Self, OptionsError> {
+        let overrides = parse_overrides(variant.options(), overrides, unknown_option(variant))?;
+        let overrides = with_recorded(variant.options(), &overrides);
+        Self::within(variant, preset, &overrides, OptionSpec::recorded_kind)
     }
 
     /// Which game these options are for.
@@ -98,19 +118,26 @@ impl AnyOptions {
         }
     }
 
-    /// The values that differ from the preset, as a game record writes them and [`AnyOptions::parse`] reads them.
+    /// The values that differ from the preset, as stored games and game records have them and
+    /// [`AnyOptions::parse_recorded`] reads them.
     #[must_use]
     pub fn overrides(&self) -> String {
+        let specs = self.variant().options();
         match self {
-            Self::Bao(options) => write_overrides(options.all_values(), options.preset().options().all_values()),
-            Self::Omweso(options) => write_overrides(options.values(), options.preset().options().values()),
+            Self::Bao(options) => write_overrides(specs, options.all_values(), options.preset().options().all_values()),
+            Self::Omweso(options) => write_overrides(specs, options.values(), options.preset().options().values()),
         }
     }
 }
 
 /// Checks each override by itself.
-fn check(variant: Variant, preset: &PresetSpec, overrides: &[(String, OptionValue)]) -> Result<(), OptionsError> {
-    check_overrides(variant.options(), preset, overrides, unknown_option(variant))
+fn check(
+    variant: Variant,
+    preset: &PresetSpec,
+    overrides: &[(String, OptionValue)],
+    kinds: Kinds,
+) -> Result<(), OptionsError> {
+    check_overrides(variant.options(), preset, overrides, kinds, unknown_option(variant))
 }
 
 fn unknown_option(variant: Variant) -> impl Fn(&str) -> OptionsError {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::{
     Contradiction, OptionSpec, OptionValue, PresetSpec,
     four_row::{OptionsError, Variant},
-    options::{check_contradictions, choice, choice_with_default, integer, switched_off},
+    options::{changed_integer, check_contradictions, choice, choice_with_default, integer, switched_off},
 };
 
 /// The options of Bao (R20). Always within bounds and free of contradictions.
@@ -20,7 +20,7 @@ pub struct Options {
     pub(super) takasia_single: bool,
     pub(super) takasia_house_lap: bool,
     pub(super) endless: Endless,
-    pub(super) circuits: u8,
+    pub(super) circuits: u16,
     pub(super) max_plies: u16,
 }
 
@@ -106,7 +106,7 @@ impl Preset {
             takasia_single: false,
             takasia_house_lap: false,
             endless: Endless::Draw,
-            circuits: 12,
+            circuits: 40,
             max_plies: 1000,
         };
         let preset = self;
@@ -210,7 +210,7 @@ impl Options {
             ("takasia_single", self.takasia_single.into()),
             ("takasia_house_lap", self.takasia_house_lap.into()),
             ("endless", self.endless.word().into()),
-            ("circuits", self.circuits.into()),
+            ("circuits", OptionValue::Integer(self.circuits.into())),
             ("max_plies", OptionValue::Integer(self.max_plies.into())),
         ]
     }
@@ -235,7 +235,14 @@ pub static OPTIONS: [OptionSpec; 10] = [
     switched_off("takasia_single", "Whether a pit of one seed may be blocked too."),
     switched_off("takasia_house_lap", "Whether a first lap out of a working house goes on from the blocked pit."),
     choice("endless", Endless::WORDS, "Whether an endless sowing is a draw, is lost, or is no legal move."),
-    integer("circuits", (4, 100), 12, "After how many circuits without a capture a sowing counts as endless."),
+    // Texts of games without it are of 12 circuits.
+    changed_integer(
+        "circuits",
+        (4, 100),
+        40,
+        (100, 12),
+        "After how many circuits without a capture a sowing counts as endless.",
+    ),
     integer("max_plies", (100, 10_000), 1000, "After how many plies the game is a draw at the latest."),
 ];
 

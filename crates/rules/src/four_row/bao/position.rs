@@ -171,7 +171,7 @@ impl Position {
 
     /// R22: the flags that a running game of Bao can have.
     fn read_choice(&self, flags: Running) -> Result<Option<Direction>, ParsePositionError> {
-        let Running { arranging, choice, captures, south_captured, north_captured } = flags;
+        let Running { arranging, choice, captures, south_captured, north_captured, south_first, north_first } = flags;
         let Captures { any, at_a, at_h } = captures;
         let foreign = [
             (arranging.is_some(), 's'),
@@ -180,6 +180,8 @@ impl Position {
             (at_h, 'y'),
             (south_captured, 'K'),
             (north_captured, 'k'),
+            (south_first, 'F'),
+            (north_first, 'f'),
         ];
         if let Some(&(_, flag)) = foreign.iter().find(|(is_up, _)| *is_up) {
             return Err(ParsePositionError::FlagByOptions { flag });

@@ -73,6 +73,9 @@ impl Position {
         } else {
             let next = Pit::at(!pit.side(), 0);
             self.phase = if pit.side() == Side::South { Phase::Arranging(next) } else { Phase::Sowing };
+            if self.phase == Phase::Sowing {
+                self.first_turns = self.options.first_turns();
+            }
             self.pass_turn(effects);
         }
     }
@@ -80,7 +83,10 @@ impl Position {
     fn rest(&mut self, rest: Rest, effects: &mut impl EffectSink) {
         let mover = self.frame.turn;
         match rest {
-            Rest::Turn => self.pass_turn(effects),
+            Rest::Turn => {
+                self.first_turns[mover] = false;
+                self.pass_turn(effects);
+            }
             Rest::Choice(choice) => {
                 self.phase = Phase::Choice(choice);
                 self.act_again(choice.hand.unwrap_or(0), effects);
@@ -135,7 +141,8 @@ impl Position {
         if self.frame.board.seeds(last) == 1 {
             return Some(Rest::Turn);
         }
-        if let Some(pits) = captured(&self.frame.board, last) {
+        let may_capture = !self.is_in_first_turn();
+        if let Some(pits) = captured(&self.frame.board, last).filter(|_| may_capture) {
             sowing.hand = pits.iter().map(|&pit| self.frame.board.lift(pit)).sum();
             effects.record(Effect::Take { from: ArrayVec::from(pits), seeds: sowing.hand });
             sowing.sown = 0;
@@ -145,7 +152,7 @@ impl Position {
             return Some(Rest::Endless);
         }
         let may_reverse = matches!(self.options.reverse, Reverse::Full | Reverse::Any) && is_reverse_pit(last);
-        if may_reverse && lap_captures_downward(self.frame.board, last) {
+        if may_capture && may_reverse && lap_captures_downward(self.frame.board, last) {
             return Some(Rest::Choice(Choice { pit: last, hand: None, captures: sowing.captures }));
         }
         sowing.hand = self.frame.board.lift(last);

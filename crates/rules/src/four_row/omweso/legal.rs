@@ -74,7 +74,7 @@ impl Position {
             (1, _) => Err(IllegalMove::SingleSeed),
             (_, None) => Ok(()),
             _ if self.options.reverse == Reverse::None || !is_reverse_pit(pit) => Err(IllegalMove::NoReverse),
-            _ if !lap_captures_downward(board, pit) => Err(IllegalMove::ReverseNoCapture),
+            _ if self.is_in_first_turn() || !lap_captures_downward(board, pit) => Err(IllegalMove::ReverseNoCapture),
             _ => Ok(()),
         }
     }

@@ -1,9 +1,9 @@
 //! What can be chosen before a game of Omweso (R20), and its presets (R33). Knows no rule and no position.
 
 use crate::{
-    OptionSpec, OptionValue, PresetSpec,
+    BySide, OptionSpec, OptionValue, PresetSpec,
     four_row::{OptionsError, Variant},
-    options::{choice, choice_with_default, integer, switched_off, switched_on},
+    options::{changed_integer, choice, choice_with_default, integer, switched_off, switched_on},
 };
 
 /// The options of Omweso (R20). Always within bounds; no two of them exclude each other.
@@ -12,10 +12,11 @@ pub struct Options {
     pub(super) preset: Preset,
     pub(super) setup: Setup,
     pub(super) reverse: Reverse,
+    pub(super) first_turn_captures: bool,
     pub(super) two_heads: bool,
     pub(super) akakyala: bool,
     pub(super) endless: Endless,
-    pub(super) circuits: u8,
+    pub(super) circuits: u16,
     pub(super) max_plies: u16,
 }
 
@@ -68,6 +69,8 @@ worded_enum! {
         Shackell = "shackell",
         /// All sowings go upward.
         Simple = "simple",
+        /// Arranged, all sowings go upward, and nothing is captured in the first turns.
+        Course = "course",
     }
 }
 
@@ -85,10 +88,11 @@ impl Preset {
             preset: Preset::Standard,
             setup: Setup::Outer,
             reverse: Reverse::Full,
+            first_turn_captures: true,
             two_heads: true,
             akakyala: false,
             endless: Endless::Draw,
-            circuits: 40,
+            circuits: 100,
             max_plies: 1000,
         };
         let preset = self;
@@ -100,6 +104,14 @@ impl Preset {
                 Options { preset, setup: Setup::Arrange, reverse: Reverse::Start, two_heads: false, ..STANDARD }
             }
             Self::Simple => Options { preset, reverse: Reverse::None, two_heads: false, ..STANDARD },
+            Self::Course => Options {
+                preset,
+                setup: Setup::Arrange,
+                reverse: Reverse::None,
+                first_turn_captures: false,
+                two_heads: false,
+                ..STANDARD
+            },
         }
     }
 }
@@ -109,6 +121,11 @@ impl Options {
     #[must_use]
     pub const fn preset(&self) -> Preset {
         self.preset
+    }
+
+    /// Which sides have a first turn before them in which they capture nothing, once the seeds are arranged (R29).
+    pub(super) const fn first_turns(&self) -> BySide<bool> {
+        BySide { south: !self.first_turn_captures, north: !self.first_turn_captures }
     }
 
     /// A preset with overrides, each of which has already been checked by itself.
@@ -126,6 +143,7 @@ impl Options {
         match name {
             "setup" => self.setup = value.choice()?,
             "reverse" => self.reverse = value.choice()?,
+            "first_turn_captures" => self.first_turn_captures = value.boolean()?,
             "two_heads" => self.two_heads = value.boolean()?,
             "akakyala" => self.akakyala = value.boolean()?,
             "endless" => self.endless = value.choice()?,
@@ -142,17 +160,18 @@ impl Options {
         [
             ("setup", self.setup.word().into()),
             ("reverse", self.reverse.word().into()),
+            ("first_turn_captures", self.first_turn_captures.into()),
             ("two_heads", self.two_heads.into()),
             ("akakyala", self.akakyala.into()),
             ("endless", self.endless.word().into()),
-            ("circuits", self.circuits.into()),
+            ("circuits", OptionValue::Integer(self.circuits.into())),
             ("max_plies", OptionValue::Integer(self.max_plies.into())),
         ]
     }
 }
 
 /// What can be chosen (R20).
-pub static OPTIONS: [OptionSpec; 7] = [
+pub static OPTIONS: [OptionSpec; 8] = [
     choice(
         "setup",
         Setup::WORDS,
@@ -164,10 +183,18 @@ pub static OPTIONS: [OptionSpec; 7] = [
         Reverse::Full.word(),
         "Which laps out of the four left pits may go downward to capture.",
     ),
+    switched_on("first_turn_captures", "Whether a side may capture in its first turn."),
     switched_on("two_heads", "Whether captures at both ends of the front row in one turn win."),
     switched_off("akakyala", "Whether a second capturing turn before the first of the other side wins."),
     choice("endless", Endless::WORDS, "Whether an endless sowing is a draw or is lost."),
-    integer("circuits", (4, 100), 40, "After how many circuits without a capture a sowing counts as endless."),
+    // Texts of games without it are of 40 circuits.
+    changed_integer(
+        "circuits",
+        (4, 1000),
+        100,
+        (1000, 40),
+        "After how many circuits without a capture a sowing counts as endless.",
+    ),
     integer("max_plies", (100, 10_000), 1000, "After how many plies the game is a draw at the latest."),
 ];
 
@@ -206,6 +233,13 @@ pub static PRESETS: [PresetSpec; Preset::ALL.len()] = [
         title: "Simple",
         description: "All laps go forward, and captures at both ends do not win.",
         source: "McGill University's course project, a collection of games in Python",
+        bounds: &[],
+    },
+    PresetSpec {
+        name: Preset::Course.word(),
+        title: "Course",
+        description: "Arranged; all laps go forward, and no side captures in its first turn.",
+        source: "McGill University's course project",
         bounds: &[],
     },
 ];

@@ -39,6 +39,9 @@ pub struct Position {
     pub(super) phase: Phase,
     /// Whether each side has captured in some turn; only with `akakyala` (R31).
     pub(super) captured: BySide<bool>,
+    /// Whether each side has its first turn before it, in which it captures nothing; only without `first_turn_captures`,
+    /// and once the seeds are arranged (R29).
+    pub(super) first_turns: BySide<bool>,
 }
 
 /// What the side to move does.
@@ -78,7 +81,8 @@ impl Position {
             Start::Arrange => Phase::Arranging(Pit::at(Side::South, 0)),
             Start::Outer | Start::Even => Phase::Sowing,
         };
-        Self { options, frame: Frame::opening(board), phase, captured: BySide::default() }
+        let first_turns = if phase == Phase::Sowing { options.first_turns() } else { BySide::default() };
+        Self { options, frame: Frame::opening(board), phase, captured: BySide::default(), first_turns }
     }
 
     /// The options of the game.
@@ -157,7 +161,8 @@ impl Position {
     pub(in crate::four_row) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
         let &Setup { board, turn, flags, plies } = setup;
         let frame = Frame { board, turn, plies, end: None };
-        let mut position = Self { options, frame, phase: Phase::Sowing, captured: BySide::default() };
+        let (phase, captured, first_turns) = (Phase::Sowing, BySide::default(), BySide::default());
+        let mut position = Self { options, frame, phase, captured, first_turns };
         position.check_board(flags)?;
         match flags {
             Flags::Over(winner) => position.frame.end = Some(End { winner, reason: None }),
@@ -196,19 +201,27 @@ impl Position {
 
     /// R22: the flags that a running game of Omweso can have.
     fn read_flags(&mut self, flags: Running) -> Result<(), ParsePositionError> {
-        let Running { arranging, choice, captures, south_captured, north_captured } = flags;
-        let Options { akakyala, two_heads, .. } = self.options;
+        let Running { arranging, choice, captures, south_captured, north_captured, south_first, north_first } = flags;
+        let Options { akakyala, two_heads, first_turn_captures, .. } = self.options;
         let foreign = [
             (captures.any && !akakyala, 'c'),
             (captures.at_a && !two_heads, 'x'),
             (captures.at_h && !two_heads, 'y'),
             (south_captured && !akakyala, 'K'),
             (north_captured && !akakyala, 'k'),
+            (south_first && first_turn_captures, 'F'),
+            (north_first && first_turn_captures, 'f'),
         ];
         if let Some(&(_, flag)) = foreign.iter().find(|(is_refused, _)| *is_refused) {
             return Err(ParsePositionError::FlagByOptions { flag });
         }
         self.captured = BySide { south: south_captured, north: north_captured };
+        self.first_turns = BySide { south: south_first, north: north_first };
+        // Nothing is captured before, and no choice is open. The side that does not move is never alone before its first turn.
+        let are_alone = flags == Running { south_first, north_first, ..Running::default() };
+        if (south_first || north_first) && !(are_alone && self.is_in_first_turn()) {
+            return Err(ParsePositionError::FirstTurn);
+        }
         self.phase = match (arranging, choice) {
             (None, None) if captures == Captures::default() => Phase::Sowing,
             (Some(pit), None) if captures == Captures::default() && self.can_arrange(pit) => Phase::Arranging(pit),
@@ -272,8 +285,13 @@ impl Position {
 
     /// Ends the game. What only a running game has is forgotten.
     pub(super) fn finish(&mut self, reason: EndReason, winner: Option<Side>, hand: u16, effects: &mut impl EffectSink) {
-        (self.phase, self.captured) = (Phase::Sowing, BySide::default());
+        (self.phase, self.captured, self.first_turns) = (Phase::Sowing, BySide::default(), BySide::default());
         self.frame.finish(reason, winner, hand, effects);
+    }
+
+    /// Whether the side to move is in its first turn, and captures nothing in it (R29).
+    pub(super) fn is_in_first_turn(&self) -> bool {
+        self.first_turns[self.frame.turn]
     }
 
     pub(super) fn is_at_ply_limit(&self) -> bool {
@@ -285,8 +303,13 @@ impl Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Frame { board, turn, plies, end } = self.frame;
-        let mut running =
-            Running { south_captured: self.captured.south, north_captured: self.captured.north, ..Running::default() };
+        let mut running = Running {
+            south_captured: self.captured.south,
+            north_captured: self.captured.north,
+            south_first: self.first_turns.south,
+            north_first: self.first_turns.north,
+            ..Running::default()
+        };
         match self.phase {
             Phase::Sowing => {}
             Phase::Arranging(pit) => running.arranging = Some(pit),

@@ -228,6 +228,29 @@ fn an_arrangement_that_cannot_be_is_refused() {
 }
 
 #[test]
+fn flags_of_first_turns_stand_alone_and_the_mover_has_its_own() {
+    let even = "2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2/2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2 0-0 S Ff 0 1S";
+    let quiet = options(Variant::Omweso, "tournament", "setup=even;first_turn_captures=false");
+    assert_eq!(AnyPosition::opening(&quiet).to_string(), even);
+    for with in ["S F", "N Ff", "N f"] {
+        assert!(AnyPosition::parse(&quiet, &even.replace("S Ff", with)).is_ok(), "{with}");
+    }
+    for with in ["S f", "N F", "S KFf", "S kF", "S xFf"] {
+        let read = AnyPosition::parse(&quiet, &even.replace("S Ff", with));
+        assert!(
+            matches!(read, Err(ParsePositionError::FirstTurn | ParsePositionError::FlagByOptions { .. })),
+            "{with}"
+        );
+    }
+    assert_eq!(AnyPosition::parse(&quiet, &even.replace("Ff", "fF")), Err(ParsePositionError::Flags));
+    for (variant, flag) in [(Variant::Omweso, 'F'), (Variant::Bao, 'F')] {
+        let text = if variant == Variant::Bao { BAO.replace(" - ", " Ff ") } else { even.to_owned() };
+        let refused = AnyPosition::parse(&options(variant, "standard", ""), &text);
+        assert_eq!(refused, Err(ParsePositionError::FlagByOptions { flag }));
+    }
+}
+
+#[test]
 fn a_position_of_four_rows_that_is_over_comes_back_ended() {
     let read = |options: &AnyOptions, text: &str| {
         let position = AnyPosition::parse(options, text).unwrap();

@@ -108,8 +108,24 @@ fn presets_of_four_rows_differ_as_documented() {
             "tournament: setup=arrange akakyala=true",
             "shackell: setup=arrange reverse=start two_heads=false",
             "simple: reverse=none two_heads=false",
+            "course: setup=arrange reverse=none first_turn_captures=false two_heads=false",
         ]
     );
+}
+
+#[test]
+fn a_text_without_circuits_keeps_the_first_default_in_every_preset() {
+    for (variant, first, today) in [(Variant::Omweso, 40, 100), (Variant::Bao, 12, 40)] {
+        for preset in variant.presets() {
+            let circuits = |circuits| ("circuits", OptionValue::Integer(circuits));
+            let recorded = AnyOptions::parse_recorded(variant, preset.name, "").unwrap();
+            assert!(recorded.values().contains(&circuits(first)));
+            assert_eq!(recorded.overrides(), "");
+            let chosen = AnyOptions::parse(variant, preset.name, "").unwrap();
+            assert!(chosen.values().contains(&circuits(today)));
+            assert_eq!(chosen.overrides(), format!("circuits={today}"));
+        }
+    }
 }
 
 #[test]
@@ -117,7 +133,7 @@ fn options_of_four_rows_are_read_back_from_their_text() {
     for variant in Variant::ALL {
         for seed in 1..200 {
             let options = Random::new(seed).options(variant);
-            assert_eq!(AnyOptions::parse(variant, options.preset(), &options.overrides()), Ok(options));
+            assert_eq!(AnyOptions::parse_recorded(variant, options.preset(), &options.overrides()), Ok(options));
             let values: Vec<String> = options.values().iter().map(|(name, value)| format!("{name}={value}")).collect();
             assert_eq!(AnyOptions::parse(variant, options.preset(), &values.join(";")), Ok(options));
         }

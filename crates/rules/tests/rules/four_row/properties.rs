@@ -95,7 +95,9 @@ fn exchanged(text: &str) -> String {
     let flags = match fields[3] {
         "oS" => "oN".to_owned(),
         "oN" => "oS".to_owned(),
-        "-" | "od" => fields[3].to_owned(),
+        "-" | "od" | "Ff" => fields[3].to_owned(),
+        "F" => "f".to_owned(),
+        "f" => "F".to_owned(),
         flags => {
             // The pit of a choice may have the letter of a mark, so the first two letters are left out.
             let head = if flags.starts_with('e') { 2 } else { 0 };

@@ -106,6 +106,11 @@ impl Random {
                 }
             }
         }
+        let first_turns = options.all_values().contains(&("first_turn_captures", false.into()));
+        if first_turns && flags.is_empty() && self.one_in(2) {
+            let own = ["F", "f"][turn];
+            flags.push_str(if self.one_in(2) { "Ff" } else { own });
+        }
         let flags = if flags.is_empty() { "-" } else { &flags };
         let plies = if self.one_in(10) { 95 + self.below(10) } else { self.below(90) };
         write!(text, "{flags} {plies} 1S").unwrap();

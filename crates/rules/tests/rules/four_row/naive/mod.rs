@@ -28,6 +28,8 @@ pub struct Naive {
     turn_marks: String,
     /// Those of `K`, `k` that are up.
     captured: String,
+    /// Those of `F`, `f` that are up.
+    first_turns: String,
     /// The letter after `o`.
     over: Option<char>,
     pub reason: &'static str,
@@ -48,6 +50,7 @@ impl Naive {
             choice: String::new(),
             turn_marks: String::new(),
             captured: String::new(),
+            first_turns: String::new(),
             over: None,
             reason: "",
             plies: fields[4].parse().unwrap(),
@@ -67,7 +70,10 @@ impl Naive {
         for (count, side) in fields[1].split('-').zip(['S', 'N']) {
             game.reserve.insert(side, count.parse().unwrap());
         }
-        game.read_flags(fields[3]);
+        match fields[3] {
+            "F" | "f" | "Ff" => game.first_turns = fields[3].into(),
+            flags => game.read_flags(flags),
+        }
         game
     }
 
@@ -114,6 +120,11 @@ impl Naive {
             }
             for mark in ['K', 'k'] {
                 if self.captured.contains(mark) {
+                    flags.push(mark);
+                }
+            }
+            for mark in ['F', 'f'] {
+                if self.first_turns.contains(mark) {
                     flags.push(mark);
                 }
             }

@@ -24,7 +24,8 @@ impl Naive {
     }
 
     fn takes(&self, last: char) -> bool {
-        if !is_front(last) || self.seeds[&last] < 2 {
+        let own_first_turn = if self.turn == 'S' { 'F' } else { 'f' };
+        if self.first_turns.contains(own_first_turn) || !is_front(last) || self.seeds[&last] < 2 {
             return false;
         }
         let (front, back) = across(last);
@@ -123,6 +124,9 @@ impl Naive {
         } else {
             self.arranging = (mover == 'S').then_some('a');
             self.turn = self.other();
+            if mover == 'N' && self.is("first_turn_captures", "false") {
+                self.first_turns = "Ff".into();
+            }
         }
         if self.plies >= self.number("max_plies") {
             self.omweso_end(None, "ply_limit");
@@ -164,6 +168,8 @@ impl Naive {
 
     fn omweso_turn_over(&mut self) {
         self.turn_marks.clear();
+        let own_first_turn = if self.turn == 'S' { 'F' } else { 'f' };
+        self.first_turns = self.first_turns.replace(own_first_turn, "");
         self.turn = self.other();
         if self.legal().is_empty() {
             let winner = self.other();
