@@ -77,8 +77,8 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 7, value_name = "DAYS")]
     pub archive_after_days: u16,
 
-    /// Games against the computer that all guests of one network may have at once, beside the limit of each guest. A
-    /// network is an IPv4 address or a /48 of IPv6. Needs rate limits
+    /// Games against the computer that all guests and new accounts of one network may have at once, beside the limit of
+    /// each. A network is an IPv4 address or a /48 of IPv6. Needs rate limits
     #[arg(long, env, global = true, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=NETWORK_GAMES_MAX), value_name = "NUMBER")]
     pub guest_network_games: u32,
 

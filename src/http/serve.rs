@@ -102,7 +102,7 @@ pub struct Service {
     pub shutdown_timeout_s: u64,
     /// How long an open game waits for a second player.
     pub open_for: time::Duration,
-    /// How many games against the computer all guests of one network may have at once, if rate limits are on.
+    /// How many games against the computer all guests and new accounts of one network may have at once, if rate limits are on.
     pub network_games_max: u32,
     /// The issuers by which people sign in.
     pub issuers: Arc<Issuers>,

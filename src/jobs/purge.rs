@@ -30,9 +30,19 @@ pub struct Settings {
 /// The pause between two scans of all guests.
 const GUESTS_PAUSE: Duration = Duration::days(1);
 
-/// The position of the scan of guests: each round scans a part, and a new scan starts a day after the last one.
+/// The pause between two scans of new accounts.
+const NEW_ACCOUNTS_PAUSE: Duration = Duration::hours(1);
+
+/// The positions of the scans of guests and of new accounts.
 #[derive(Debug, Default)]
 pub struct Guests {
+    guests: Scan,
+    new_accounts: Scan,
+}
+
+/// The position of a scan of players: each round scans a part, and a new scan starts some time after the last one.
+#[derive(Debug, Default)]
+struct Scan {
     after: Option<PlayerId>,
     again_at: Option<OffsetDateTime>,
 }
@@ -53,12 +63,11 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     in_batches(async || email::purge(pool, now, BATCH).await).await?;
     in_batches(async || players::forget_networks(pool, now, BATCH).await).await?;
     in_batches(async || reports::forget_networks(pool, now, BATCH).await).await?;
-    match settings.guest_retention {
-        Some(retention) if guests.again_at.is_none_or(|again_at| now >= again_at) => {
-            purge_guests(pool, now - retention, guests, now).await
-        }
-        _ => Ok(()),
-    }
+    let establish = async |after| Ok(players::establish(pool, now, after, BATCH).await?.last);
+    guests.new_accounts.go_on(now, NEW_ACCOUNTS_PAUSE, establish).await?;
+    let Some(retention) = settings.guest_retention else { return Ok(()) };
+    let purge = async |after| players::purge_guests(pool, now - retention, after, BATCH).await;
+    guests.guests.go_on(now, GUESTS_PAUSE, purge).await
 }
 
 /// Deletes batch by batch, until there is nothing more, or until the round has had its share.
@@ -71,18 +80,24 @@ async fn in_batches(mut purge: impl AsyncFnMut() -> Result<u64, DbError>) -> Res
     Ok(())
 }
 
-async fn purge_guests(
-    pool: &PgPool,
-    before: OffsetDateTime,
-    guests: &mut Guests,
-    now: OffsetDateTime,
-) -> Result<(), DbError> {
-    for _ in 0..BATCHES_MAX {
-        guests.after = players::purge_guests(pool, before, guests.after, BATCH).await?;
-        if guests.after.is_none() {
-            guests.again_at = Some(now + GUESTS_PAUSE);
-            break;
+impl Scan {
+    /// Scans part by part, until the end or until the round has had its share. `scan` returns the last player of a part.
+    async fn go_on(
+        &mut self,
+        now: OffsetDateTime,
+        pause: Duration,
+        mut scan: impl AsyncFnMut(Option<PlayerId>) -> Result<Option<PlayerId>, DbError>,
+    ) -> Result<(), DbError> {
+        if self.again_at.is_some_and(|again_at| now < again_at) {
+            return Ok(());
         }
+        for _ in 0..BATCHES_MAX {
+            self.after = scan(self.after).await?;
+            if self.after.is_none() {
+                self.again_at = Some(now + pause);
+                break;
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -125,6 +125,34 @@ def imports(game, honest, calls):
     return [importing(address) for address in [CROWD] * 8 + addresses(8)]
 
 
+async def account(own, calls):
+    """A token of a new account; of a guest, once the address may make no more."""
+    body = {"name": f"Attacker {random.randrange(10**9)}", "password": "a long pass phrase"}
+    status, answer = await call(own, calls, "POST", "/v1/players", body=body)
+    return json.loads(answer)["access_token"] if status == 201 else await guest(own, calls)
+
+
+def accounts(game, honest, calls):
+    """Accounts and guests of one address who fill the disk: with games under keys that they abort, with notes, and with imports."""
+    moves = [{"move": "C"}, {"move": "takeback", "effects": [{"type": "takeback", "to_ply": 0}]}] * (IMPORTED_PLIES // 2)
+    imported = json.dumps([{"game": {"variant": "kalah"}, "moves": moves}] * IMPORTED_GAMES).encode()
+    text = "\U0010ffff" * 2000
+
+    async def filling():
+        own = Connection(CROWD)
+        token, ply = await account(own, calls), 0
+        await call(own, calls, "POST", "/v1/games/import", token, imported)
+        while True:
+            key = f"idempotency-key: {random.randrange(10**12)}\r\n"
+            status, body = await call(own, calls, "POST", "/v1/games", token, {"variant": "omweso"}, headers=key)
+            if status == 201:
+                await call(own, calls, "POST", f"/v1/games/{json.loads(body)['id']}/abort", token)
+            ply = (ply + 1) % 2000
+            await call(own, calls, "PUT", f"/v1/games/{game}/notes/{ply}", token, {"text": text})
+
+    return [filling() for _ in range(60)]
+
+
 def sign_ins(game, honest, calls):
     """200 addresses that guess the password of the honest player's account."""
 
@@ -214,7 +242,7 @@ async def main(name, game, honest):
 
 ATTACKS = {
     attack.__name__: attack
-    for attack in (whole_games, unread_answers, idle_connections, imports, sign_ins, webhooks, identities)
+    for attack in (whole_games, unread_answers, idle_connections, imports, accounts, sign_ins, webhooks, identities)
 }
 
 if __name__ == "__main__":

@@ -282,8 +282,8 @@ export interface paths {
          * @description Only `variant` or `from` is required. Against oneself (`opponent.type` `self`) and against the `computer`, play begins at once.
          *     Otherwise it begins when a player joins; a game for one player (`player`) waits for that player.
          *
-         *     A player has at most 1,000 games that are not over. Of those against the computer, an account has at most 50 and a guest 3, and
-         *     the guests of one network have a limit together.
+         *     A player has at most 1,000 games that are not over. Of those against the computer, an account has at most 50 and a guest 3. The guests
+         *     and new accounts of one network have a limit together.
          */
         post: operations["create_game"];
         delete?: never;
@@ -1057,8 +1057,8 @@ export interface paths {
         };
         /**
          * Export everything stored about the caller
-         * @description The export has the profile, e-mail addresses, app, sign-ins, identities and idempotency keys. It has the hashes of a
-         *     guest's network, and of those from which the caller reports. It has open invitations, the times of those that the
+         * @description The export has the profile, e-mail addresses, app, sign-ins, identities and idempotency keys. It has the hashes of the
+         *     network of a guest or a new account, and of those from which the caller reports. It has open invitations, the times of those that the
          *     caller makes, blocked and muted players, and friends. It has the caller's reports and warnings (the newest 1,000 of
          *     each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games with their histories. The
          *     password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
@@ -3133,8 +3133,8 @@ export interface components {
             /** @description The players that the player mutes, the last one first. */
             mutes: components["schemas"]["Mute"][];
             /**
-             * @description A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an
-             *     account, for a player of an app, and after 90 days.
+             * @description A keyed hash of the network from which a guest or an account was made: guests and new accounts of one network share some limits. Null
+             *     for an account that is not new, for a player of an app, and after 90 days.
              * @example 8c1f4b0de2a95376
              */
             network: string | null;

@@ -268,10 +268,11 @@ async fn hand_over(
             -- In the order of their ids, as all that locks several.
             select id from webhook where player_id = $1 order by id for no key update
         ), webhooks as (
-            update webhook set player_id = $2, network = null, flag_at = case when disabled_at is null then $3::timestamptz end
+            update webhook set player_id = $2, network = (select network from player where id = $2), flag_at = case when disabled_at is null then $3::timestamptz end
             from held where webhook.id = held.id
         ), analyses as (
-            update analysis_request set player_id = $2, round_key = $2 where player_id = $1
+            update analysis_request
+            set player_id = $2, round_key = coalesce((select network from player where id = $2), $2) where player_id = $1
         ), beginnings as (
             -- The row of a game follows from its log, so both name the new importer.
             update event set detail = jsonb_set(detail, '{invited_player_id}', to_jsonb($2::uuid::text))
@@ -310,10 +311,12 @@ async fn hand_over_computer_games(
     account: PlayerId,
     games: &[Uuid],
 ) -> Result<(), DbError> {
-    sqlx::query!("update computer_game set player_id = $1, network = null where game_id = any($2)", account.0, games,)
-        .execute(connection)
-        .instrument(statement("update computer_game"))
-        .await?;
+    let handed_over = sqlx::query!(
+        "update computer_game set player_id = $1, network = player.network from player where game_id = any($2) and id = $1",
+        account.0,
+        games,
+    );
+    handed_over.execute(connection).instrument(statement("update computer_game")).await?;
     Ok(())
 }
 

@@ -63,8 +63,8 @@ pub async fn create_app_player_token(
 /// An access token of a player of an app, which is a guest to others and has no sign-in.
 pub(super) fn issue(state: &AppState, own: &OwnPlayer, grant: Grant) -> String {
     state.metrics.token_issued(grant);
-    let named =
-        Caller { player: own.player.id, credentials_version: own.credentials_version, is_guest: true, sign_in: None };
+    let (player, credentials_version) = (own.player.id, own.credentials_version);
+    let named = Caller { player, credentials_version, is_guest: true, is_new: false, sign_in: None };
     state.tokens.issue(named, now())
 }
 

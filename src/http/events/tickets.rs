@@ -75,7 +75,7 @@ impl Tokens {
     fn verify_ticket(&self, ticket: &str, game: Option<GameId>, now: OffsetDateTime) -> Option<Caller> {
         let claims: Claims = self.verify_other(ticket.as_bytes(), TYPE, &self.audience_of(AUDIENCE), now)?;
         let (player, is_guest) = (PlayerId(claims.sub), claims.kind.is_guest());
-        let caller = Caller { player, credentials_version: claims.cv, is_guest, sign_in: None };
+        let caller = Caller { player, credentials_version: claims.cv, is_guest, is_new: false, sign_in: None };
         (claims.game == game.map(|game| game.0)).then_some(caller)
     }
 }
@@ -169,7 +169,13 @@ mod tests {
     const GAME: GameId = GameId(Uuid::from_u128(1));
 
     fn caller() -> Caller {
-        Caller { player: PlayerId(Uuid::from_u128(2)), credentials_version: 3, is_guest: false, sign_in: None }
+        Caller {
+            player: PlayerId(Uuid::from_u128(2)),
+            credentials_version: 3,
+            is_guest: false,
+            is_new: false,
+            sign_in: None,
+        }
     }
 
     fn tokens(key: &str) -> Tokens {

@@ -25,7 +25,7 @@ use crate::{
     },
     http::{
         answer::{code::Code, faults::Faults, problem::Problem},
-        layers::limits,
+        layers::limits::{self, GAME_BYTES, KEY_BYTES},
         request::{
             conditional::IfMatch,
             extract::{Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
@@ -40,7 +40,7 @@ use crate::{
 /// The most running games of an account against the computer: more than a person plays at once.
 const COMPUTER_GAMES_MAX: u32 = 50;
 
-/// The same of a guest: each of them may wait for the computer, and guests are free.
+/// The same of a guest: each of them may wait for the computer, and guests are free. New accounts are, too, but share with their network.
 const GUEST_COMPUTER_GAMES_MAX: u32 = 3;
 
 /// How many calls an invitation by name costs besides the first, as a search for players does.
@@ -54,8 +54,8 @@ const APP_COMPUTER_GAMES_MAX: u32 = 1000;
 /// Only `variant` or `from` is required. Against oneself (`opponent.type` `self`) and against the `computer`, play begins at once.
 /// Otherwise it begins when a player joins; a game for one player (`player`) waits for that player.
 ///
-/// A player has at most 1,000 games that are not over. Of those against the computer, an account has at most 50 and a guest 3, and
-/// the guests of one network have a limit together.
+/// A player has at most 1,000 games that are not over. Of those against the computer, an account has at most 50 and a guest 3. The guests
+/// and new accounts of one network have a limit together.
 #[utoipa::path(
     tag = "games",
     operation_id = "create_game",
@@ -115,6 +115,7 @@ pub async fn create_game(
     if let Opponent::Player { player } = terms.opponent {
         count_invitation(&state, caller.player, player).await?;
     }
+    limits::count_stored(&request, GAME_BYTES + if keyed.is_some() { KEY_BYTES } else { 0 })?;
     let id = GameId(Uuid::now_v7()).in_slot(terms.slot(caller.player));
     let (game, created) = Game::create(id, terms, caller.player, state.open_for, now());
     let seated = SeatedGame { hotseat_name, ..seated_alone(game, &creator) };
@@ -170,11 +171,11 @@ pub(super) async fn check_computer_games(state: &AppState, creator: &Player) -> 
     let (network_max, sharing) = if running.is_of_app {
         (APP_COMPUTER_GAMES_MAX, "the players of one app")
     } else {
-        (state.network_games_max, "the guests of one network")
+        (state.network_games_max, "the guests and new accounts of one network")
     };
     let detail = if running.own >= i64::from(own_max) {
         format!("{word} has at most {own_max} games against the computer that are not over")
-    } else if creator.kind == PlayerKind::Guest && running.of_network >= i64::from(network_max) {
+    } else if running.of_network >= i64::from(network_max) {
         format!("{sharing} have at most {network_max} games against the computer that are not over")
     } else {
         return Ok(());

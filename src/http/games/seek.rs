@@ -25,7 +25,7 @@ use crate::{
     domain::{Action, Command, Context, Event, Game, GameId, Player, RUNNING_GAMES_MAX, Refusal, Terms},
     http::{
         answer::problem::Problem,
-        layers::limits,
+        layers::limits::{self, GAME_BYTES},
         request::{
             extract::{Body, NoQuery, Query},
             idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
@@ -77,6 +77,7 @@ pub async fn seek_game(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     limits::count_more(&request, MORE_CALLS)?;
+    limits::count_stored(&request, GAME_BYTES)?;
     let keyed = KeyedRequest::of(key, caller, "/v1/games/seek", &body.0);
     if let Some(replayed) = replay(&state, caller, keyed.as_ref()).await? {
         return Ok(replayed);

@@ -29,14 +29,15 @@ use super::{
     client_address, response_headers,
 };
 use crate::{
-    domain::PlayerId,
+    domain::{PlayerId, PlayerKind},
     http::{
         address::{network, site},
         answer::problem::Problem,
         paths,
         request::auth,
+        state::{heavy::Turns, tokens::Caller},
     },
-    live::{Client, Holder},
+    live::Client,
 };
 
 /// 10 calls a second sustained and 300 at once. This suffices for a person with five devices that each poll twice a second. It
@@ -47,15 +48,18 @@ const PLAYER: Policy = Policy::new("player", 300, 30);
 /// classes watch a public game or open the same page at once. A script gets at most a hundredth of what a small machine can answer.
 const ADDRESS: Policy = Policy::new("address", 1000, 10);
 
-/// For all guests of an address together: a hall of 300 guests that each make a call a second. Guests cost nothing, so a script
+/// For all guests and new accounts of an address together: a hall of 300 guests that each make a call a second. Guests cost nothing, so a script
 /// has as many as it wants.
 const GUESTS: Policy = Policy::new("guests", 3000, 10);
 
 /// For all calls of an address, whatever their tokens.
 const EVERYONE: Policy = Policy::new("network", 10_000, 10);
 
-/// A class may sign up at once, and then one player every six seconds. The limit also bounds the rows that a script creates.
+/// For new guests: a class may sign up at once, and then one every six seconds. The limit also bounds the rows that a script creates.
 const NEW_PLAYERS: Policy = Policy::new("new-players", 100, 600);
+
+/// For new accounts: a class, and then two a minute. They have a limit of their own, so that neither uses up the other's.
+const NEW_ACCOUNTS: Policy = Policy::new("new-accounts", 30, 900);
 
 /// A device needs new tokens every 15 minutes, so this suffices for 450 devices behind one address. It also prevents guessing
 /// secrets.
@@ -72,10 +76,33 @@ const HEAVY: Policy = Policy::new("heavy", 1000, 10);
 /// Plies that are read and replayed for one unit of the budget of heavy work: about a millisecond.
 const PLIES_PER_UNIT: u32 = 100;
 
-/// For the games that guests of an address import, in units of [`PLIES_PER_UNIT`]. The quota is as many plies as ten
-/// guests may have by default, and then as many a day. They take 20 MB. New guests would otherwise fill the disk, each
+/// For what the calls of a network store, in units of [`BYTES_PER_UNIT`], for every caller: 256 MiB at once, and then 1.5 GiB an hour. So
+/// the database grows by less than 2 GiB in any hour. A network is an IPv4 address or a /48 of IPv6.
+const STORED: Policy = Policy::new("stored", 512 * 1024, 600);
+
+/// Bytes of the database for one unit of [`STORED`]. Each call that may change something counts as one. A move takes 205 bytes, with its entry
+/// in the index, and at most as much again in the explorer.
+const BYTES_PER_UNIT: usize = 512;
+
+/// What a game takes without its moves, beside a unit for the call. It was measured at 1.3 to 2.1 KB.
+pub const GAME_BYTES: usize = 2 * 1024;
+
+/// What the answer takes that is stored under an idempotency key: 1.5 KB of a game of two rows, and of four rows more.
+pub const KEY_BYTES: usize = 3 * 1024;
+
+/// What a ply of an imported game takes: 163 bytes, and those of a public one in the explorer.
+const PLY_BYTES: usize = 256;
+
+/// Bytes of the database for a byte of a note, with what replaced notes leave behind until it is used again.
+const NOTE_BYTES: usize = 2;
+
+/// For the games that guests and new accounts of an address import, in units of [`PLIES_PER_UNIT`]. The quota is as many plies as ten
+/// guests may have by default, and then as many a day. They take 20 MB. New players would otherwise fill the disk, each
 /// with a quota of its own.
 const GUEST_IMPORTS: Policy = Policy::new("guest-imports", 1000, 86_400);
+
+/// For the notes that guests and new accounts of an address write, in KiB: 10 MiB at once, and then as many a day.
+const GUEST_NOTES: Policy = Policy::new("guest-notes", 10 * 1024, 86_400);
 
 /// For the calls of an app, beside all calls of its address: 100 a second sustained and 3,000 at once. This suffices
 /// for a backend that asks for the tokens of some 90,000 players every 15 minutes.
@@ -99,11 +126,14 @@ pub struct Limits {
     guests: ByAddress,
     everyone: ByAddress,
     new_players: ByAddress,
+    new_accounts: ByAddress,
     tokens: ByAddress,
     mails: ByAddress,
     heavy_of_account: Limit<PlayerId>,
     heavy_of_address: ByAddress,
     guest_imports: ByAddress,
+    guest_notes: ByAddress,
+    stored: Limit<IpAddr>,
     app: Chosen<Limit<PlayerId>>,
     app_players: Chosen<Limit<PlayerId>>,
 }
@@ -153,14 +183,60 @@ pub fn count_more(request: &HttpRequest, calls: u32) -> Result<(), Problem> {
     }
 }
 
-/// Counts the plies that a guest is about to import by the guest's address. Accounts have their quota only.
-pub fn count_import(request: &HttpRequest, plies: usize) -> Result<(), Problem> {
-    let is_guest = auth::identity(request).is_some_and(|caller| caller.is_guest);
-    let Some(limits) = request.app_data::<Data<Limits>>().filter(|_| is_guest) else { return Ok(()) };
-    let units = u32::try_from(plies.div_ceil(PLIES_PER_UNIT as usize)).unwrap_or(u32::MAX);
-    let units = NonZeroU32::new(units).unwrap_or(ONE).min(GUEST_IMPORTS.quota);
-    let counted = limits.guest_imports.count(client_address::client_address(request), units);
-    counted.map(|_| ()).map_err(|state| state.refusal_of("the guests of this address have imported too much"))
+/// Counts a player that is about to be made, by its address. The answer shows this quota.
+pub fn count_new_player(request: &HttpRequest, kind: PlayerKind) -> Result<(), Problem> {
+    let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
+    let limit = if kind == PlayerKind::Account { &limits.new_accounts } else { &limits.new_players };
+    show(request, limit.count(client_address::client_address(request), ONE))
+}
+
+/// Counts games that are about to be imported: what they take, and by the address the plies of guests and new accounts.
+pub fn count_import(request: &HttpRequest, games: usize, plies: usize) -> Result<(), Problem> {
+    let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
+    if shares_limits(request) {
+        let units = units(plies, PLIES_PER_UNIT as usize).min(GUEST_IMPORTS.quota);
+        let counted = limits.guest_imports.count(client_address::client_address(request), units);
+        counted
+            .map_err(|state| state.refusal_of("the guests and new accounts of this address have imported too much"))?;
+    }
+    count_stored(request, games * GAME_BYTES + plies * PLY_BYTES)
+}
+
+/// Counts a note that is about to be written: what it takes, and by the address that of a guest or a new account.
+pub fn count_note(request: &HttpRequest, bytes: usize) -> Result<(), Problem> {
+    let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
+    if shares_limits(request) {
+        let counted = limits.guest_notes.count(client_address::client_address(request), units(bytes, 1024));
+        counted.map_err(|state| {
+            state.refusal_of("the guests and new accounts of this address have written too many notes")
+        })?;
+    }
+    count_stored(request, bytes * NOTE_BYTES)
+}
+
+/// Counts what a call is about to store, beside the unit that each such call is counted for.
+pub fn count_stored(request: &HttpRequest, bytes: usize) -> Result<(), Problem> {
+    let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
+    let counted = limits.stored.count(&site(client_address::client_address(request)), units(bytes, BYTES_PER_UNIT));
+    counted.map(|_| ()).map_err(|state| state.refusal_of("too much is stored from this network"))
+}
+
+/// So many begun units, at least one.
+fn units(amount: usize, each: usize) -> NonZeroU32 {
+    u32::try_from(amount.div_ceil(each)).ok().and_then(NonZeroU32::new).unwrap_or(ONE)
+}
+
+/// Whether the caller is a guest or a new account.
+fn shares_limits(request: &HttpRequest) -> bool {
+    auth::identity(request).is_some_and(Caller::shares_limits)
+}
+
+/// Shows the state of this quota in the answer, and refuses the call if there was no room.
+fn show(request: &HttpRequest, counted: Result<QuotaState, QuotaState>) -> Result<(), Problem> {
+    if let Some(shown) = request.extensions().get::<SharedQuotaState>() {
+        *shown.0.borrow_mut() = counted.clone().unwrap_or_else(|state| state);
+    }
+    counted.map(|_| ()).map_err(|state| state.refusal())
 }
 
 /// The app by which a request was counted, and its quota of calls.
@@ -169,11 +245,7 @@ struct CountedApp(PlayerId, Option<NonZeroU32>);
 /// Counts a call whose app's key is void, as one without a token. The answer shows the address's quota.
 pub fn count_bad_key(request: &HttpRequest) -> Result<(), Problem> {
     let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
-    let counted = limits.address.count(client_address::client_address(request), ONE);
-    if let Some(shown) = request.extensions().get::<SharedQuotaState>() {
-        *shown.0.borrow_mut() = counted.clone().unwrap_or_else(|state| state);
-    }
-    counted.map(|_| ()).map_err(|state| state.refusal())
+    show(request, limits.address.count(client_address::client_address(request), ONE))
 }
 
 /// Counts a call of an app, which was counted with all calls of its address before. The answer shows the app's quota.
@@ -194,7 +266,7 @@ pub fn count_app_player(request: &HttpRequest, app: PlayerId, quota: Option<NonZ
     counted.map(|_| ()).map_err(|state| state.refusal_of("the app has created too many players"))
 }
 
-/// The budget for heavy work of a request's caller: of the account, or of all guests and clients without a token at an address.
+/// The budget for heavy work of a request's caller. Guests, new accounts and clients without a token share that of their address.
 #[derive(Clone, Debug)]
 pub struct HeavyBudget {
     /// `None` if limits are off.
@@ -203,7 +275,7 @@ pub struct HeavyBudget {
     account: Option<PlayerId>,
     address: IpAddr,
     /// Whose requests run one after the other.
-    turn: Option<Holder>,
+    turns: Turns,
 }
 
 impl HeavyBudget {
@@ -211,16 +283,15 @@ impl HeavyBudget {
         let limits = request.app_data::<Data<Limits>>().cloned();
         let address = client_address::client_address(request);
         let caller = auth::identity(request);
-        let account = caller.filter(|caller| !caller.is_guest).map(|caller| caller.player);
-        let of_address = limits.is_some().then(|| Holder::Address(network(address)));
-        let turn = caller.map(|caller| Holder::Player(caller.player)).or(of_address);
-        Self { limits, account, address, turn }
+        let account = caller.filter(|caller| !caller.shares_limits()).map(|caller| caller.player);
+        let network = (limits.is_some() && account.is_none()).then(|| site(address));
+        Self { limits, account, address, turns: Turns { player: caller.map(|caller| caller.player), network } }
     }
 
-    /// The caller whose heavy requests run one after the other: the player, or without a token the address. `None` for a caller
-    /// without a token where addresses are not limited.
-    pub const fn turn(&self) -> Option<Holder> {
-        self.turn
+    /// Whose heavy requests run one after the other: those of the player, and of the address unless an account is known. An address has
+    /// none where addresses are not limited.
+    pub const fn turns(&self) -> Turns {
+        self.turns
     }
 
     /// Charges the work on so many plies or events, or refuses it.
@@ -263,11 +334,14 @@ impl Limits {
             guests: ByAddress::new(GUESTS, clock),
             everyone: ByAddress::new(EVERYONE, clock),
             new_players: ByAddress::new(NEW_PLAYERS, clock),
+            new_accounts: ByAddress::new(NEW_ACCOUNTS, clock),
             tokens: ByAddress::new(TOKENS, clock),
             mails: ByAddress::new(MAILS, clock),
             heavy_of_account: Limit::new(HEAVY, clock),
             heavy_of_address: ByAddress::new(HEAVY, clock),
             guest_imports: ByAddress::new(GUEST_IMPORTS, clock),
+            guest_notes: ByAddress::new(GUEST_NOTES, clock),
+            stored: Limit::new(STORED, clock),
             app: Chosen::new(Limit::new(APP, clock)),
             app_players: Chosen::new(Limit::new(APP_PLAYERS, clock)),
         }
@@ -283,8 +357,14 @@ impl Limits {
         if UNLIMITED.iter().any(|free| path == *free || free.ends_with('/') && path.starts_with(free)) {
             return None;
         }
+        if !request.method().is_safe()
+            && let Err(state) = self.stored.count(&site(client_address::client_address(request)), ONE)
+        {
+            return Some(Err(state));
+        }
         let strict = match path {
-            "/v1/players" if request.method() == Method::POST => Some(&self.new_players),
+            // Its handler counts new guests and new accounts apart.
+            "/v1/players" if request.method() == Method::POST => Some(&self.address),
             "/v1/tokens" | "/v1/apps/tokens" | "/v1/password-reset/confirm" | "/email/reset"
                 if request.method() == Method::POST =>
             {
@@ -315,7 +395,7 @@ impl Limits {
                 None => self.address.count(address, calls),
             };
         };
-        if caller.is_guest {
+        if caller.shares_limits() {
             self.guests.count(address, calls)?;
         }
         self.player.count(&caller.player, calls)

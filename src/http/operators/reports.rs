@@ -27,7 +27,10 @@ use crate::{
         players::reports::{ReportView, ReportedPlayer},
         records::personal_export::ExportedGame,
         request::extract::{Body, NoQuery, Query, some_text, word},
-        state::{AppState, heavy::HeavyClass},
+        state::{
+            AppState,
+            heavy::{HeavyClass, Turns},
+        },
     },
 };
 
@@ -105,7 +108,7 @@ pub async fn get_reported_game(
         let plies = reads.run(|db| async move { games::plies(&db, &seated.game, 0, seated.game.ply()).await }).await?;
         Ok(ExportedGame::of(seated, &plies, None))
     };
-    let exported = state.heavy.run(HeavyClass::Export, None, read).await?;
+    let exported = state.heavy.run(HeavyClass::Export, Turns::default(), read).await?;
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(exported))
 }
 

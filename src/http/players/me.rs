@@ -24,7 +24,7 @@ use crate::{
         },
         records,
     },
-    domain::{Action, Command, Player, PlayerId, PlayerKind},
+    domain::{Action, Command, Password, Player, PlayerId, PlayerKind},
     http::{
         answer::{
             code::Code,
@@ -33,7 +33,7 @@ use crate::{
             problem::Problem,
         },
         games::change::{Executed, execute},
-        layers::limits::network_of,
+        layers::limits::{self, network_of},
         request::{
             auth::{self, ErasedCaller},
             extract::{Body, NoQuery, Query},
@@ -151,7 +151,7 @@ pub async fn update_me(
     let password = faults.take(password.map(|password| choose_password(&password, named)).transpose())?;
     let (name, password) = faults.unless_any(name.zip(password))?;
     let hash = match password {
-        Some(password) => Some(state.passwords.hash(password).await?),
+        Some(password) => Some(hash_new(&state, &request, &own, password).await?),
         None => None,
     };
     let leftovers = leftovers(delete_webhooks, unlink_identities);
@@ -184,6 +184,19 @@ pub async fn update_me(
     Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
 }
 
+/// Hashes a new password. A guest's first one makes an account, which counts as a new one of its address.
+async fn hash_new(
+    state: &AppState,
+    request: &HttpRequest,
+    own: &Player,
+    password: Password,
+) -> Result<String, Problem> {
+    if own.kind == PlayerKind::Guest {
+        limits::count_new_player(request, PlayerKind::Account)?;
+    }
+    state.passwords.hash(password).await
+}
+
 /// What a new password takes along.
 pub(crate) const fn leftovers(delete_webhooks: bool, unlink_identities: bool) -> Leftovers {
     let webhooks = if delete_webhooks { WebhookChoice::Delete } else { WebhookChoice::Keep };
@@ -204,7 +217,7 @@ pub(crate) async fn renew_tokens(
     if let Some(limits) = &state.sign_ins {
         limits.know(&after.name, network_of(request), Instant::now());
     }
-    let own = OwnPlayer { player: after.clone(), credentials_version };
+    let own = OwnPlayer { player: after.clone(), credentials_version, has_network: before.has_network };
     let tokens = TokenSet::begin(state, &own, Grant::Password).await?.ok_or_else(gone)?;
     // The code of a guest stays valid.
     Ok(match before.player.kind {

@@ -29,7 +29,10 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
-        layers::{client_address::client_address, limits::network_of},
+        layers::{
+            client_address::client_address,
+            limits::{self, network_of},
+        },
         request::{
             auth::Reader,
             extract::{NoQuery, OptionalBody, Query},
@@ -71,12 +74,13 @@ pub async fn create_player(
     body: OptionalBody<CreatePlayer>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
+    let kind = if body.0.password.is_some() { PlayerKind::Account } else { PlayerKind::Guest };
+    limits::count_new_player(&request, kind)?;
     let key = key.of_player(&body.0)?;
     if let Some(replayed) = replay(&state, key.as_ref()).await? {
         return Ok(replayed);
     }
     let CreatePlayer { name, password } = body.0;
-    let kind = if password.is_some() { PlayerKind::Account } else { PlayerKind::Guest };
     let name = match name {
         Some(name) => parse_name(&name, &state.reserved_names),
         None if kind == PlayerKind::Account => Err(Problem::invalid_as("required", "/name", "an account needs a name")),

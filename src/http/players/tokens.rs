@@ -238,7 +238,7 @@ pub struct TokenSet {
 pub(crate) struct NewPlayer<'a> {
     pub(crate) player: &'a Player,
     pub(crate) password_hash: Option<&'a str>,
-    /// Stored of a guest only.
+    /// From which it comes, if networks are counted.
     pub(crate) network: Option<Network>,
     pub(crate) key: Option<PlayerKey>,
     /// By which the player signs in.
@@ -258,6 +258,7 @@ impl TokenSet {
             player: own.player.id,
             credentials_version: own.credentials_version,
             is_guest: own.player.kind == PlayerKind::Guest,
+            is_new: own.player.kind == PlayerKind::Account && own.has_network,
             sign_in: Some(sign_in_id),
         };
         Self {
@@ -304,7 +305,7 @@ impl TokenSet {
         let first_credentials =
             FirstCredentials { password_hash, network, recovery: &recovery::hash(&code), key, identity, sign_in };
         let stored = players::insert(&state.db, player, &first_credentials).await?;
-        let own = OwnPlayer { player: player.clone(), credentials_version: 0 };
+        let own = OwnPlayer { player: player.clone(), credentials_version: 0, has_network: network.is_some() };
         Ok((stored == Named::Stored)
             .then(|| Self::new(state, &own, grant, (sign_in.family, first), now).with_recovery_code(code)))
     }

@@ -106,8 +106,7 @@ pub async fn create_device(
         }
         Registered::TooManyOfNetwork => {
             let max = devices::NETWORK_DEVICES_MAX;
-            let detail =
-                format!("the guests of one network have at most {max} devices together: an account has its own");
+            let detail = format!("the guests and new accounts of one network have at most {max} devices together");
             Err(Problem::new(Code::TooManyDevices, detail))
         }
         Registered::NoPlayer => Err(player::gone()),

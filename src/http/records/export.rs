@@ -29,12 +29,11 @@ use crate::{
         },
         state::{
             AppState,
-            heavy::{Heavy, HeavyClass},
+            heavy::{Heavy, HeavyClass, Turns},
             recent::Remembered,
         },
         view::{moves::MoveView, wire::ALWAYS_JSON},
     },
-    live::Holder,
     repeats,
     rules::notation::{
         Record,
@@ -82,7 +81,7 @@ pub async fn export_game(
         disposition: DispositionType::Attachment,
         parameters: vec![DispositionParam::Filename(format!("{}.{}", game.id().0, format.extension()))],
     };
-    let export = Export { heavy: state.heavy.clone(), caller: budget.turn(), found: found.clone(), viewer: reader.0 };
+    let export = Export { heavy: state.heavy.clone(), turns: budget.turns(), found: found.clone(), viewer: reader.0 };
     let text = export.text(format).await?;
     let mut response = HttpResponse::Ok();
     response.insert_header(NOT_KEPT).insert_header(VARIES).insert_header(file).content_type(format.media_type());
@@ -98,7 +97,7 @@ const PAGE_PLIES: u32 = 200;
 /// The export of one game.
 struct Export {
     heavy: Arc<Heavy>,
-    caller: Option<Holder>,
+    turns: Turns,
     found: Arc<Remembered>,
     viewer: Option<PlayerId>,
 }
@@ -170,7 +169,7 @@ impl Export {
         &self,
         work: impl FnOnce(Reads) -> F + Send + 'static,
     ) -> Result<T, Problem> {
-        self.heavy.run(HeavyClass::Export, self.caller, work).await
+        self.heavy.run(HeavyClass::Export, self.turns, work).await
     }
 }
 

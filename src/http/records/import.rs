@@ -175,7 +175,7 @@ impl Importing {
         let calls = games.count().div_ceil(GAMES_PER_CALL).max(games.plies.div_ceil(PLIES_PER_CALL));
         cost.raise(&self.request, calls)?;
         self.check_room(&games).await?;
-        limits::count_import(&self.request, games.plies)?;
+        limits::count_import(&self.request, games.lines.len(), games.plies)?;
         self.store(&games, keyed).await
     }
 

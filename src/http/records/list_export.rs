@@ -161,7 +161,7 @@ impl Export {
             }
             Ok((text, page))
         };
-        let (text, page) = self.heavy.run(HeavyClass::List, self.budget.turn(), read).await?;
+        let (text, page) = self.heavy.run(HeavyClass::List, self.budget.turns(), read).await?;
         let sent = u32::try_from(page.games.len()).unwrap_or(u32::MAX);
         self.budget.charge_later(page.games.iter().map(|seated| seated.game.ply()).sum()).await;
         self.remaining = self.remaining.map(|remaining| remaining.saturating_sub(sent));

@@ -75,8 +75,8 @@ const LISTED_MAX: u32 = 1000;
 
 /// Export everything stored about the caller
 ///
-/// The export has the profile, e-mail addresses, app, sign-ins, identities and idempotency keys. It has the hashes of a
-/// guest's network, and of those from which the caller reports. It has open invitations, the times of those that the
+/// The export has the profile, e-mail addresses, app, sign-ins, identities and idempotency keys. It has the hashes of the
+/// network of a guest or a new account, and of those from which the caller reports. It has open invitations, the times of those that the
 /// caller makes, blocked and muted players, and friends. It has the caller's reports and warnings (the newest 1,000 of
 /// each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games with their histories. The
 /// password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
@@ -229,7 +229,7 @@ async fn page_of_games(
         let plies: u32 = found.iter().map(|seated| seated.game.ply()).sum();
         Ok((items(exported, before.is_some()), Progress::Games { before: Some(last.game.id()) }, plies))
     };
-    let (text, next, plies) = state.heavy.run(HeavyClass::List, budget.turn(), read).await?;
+    let (text, next, plies) = state.heavy.run(HeavyClass::List, budget.turns(), read).await?;
     budget.charge_later(plies).await;
     Ok((text, next))
 }
@@ -258,8 +258,8 @@ struct Export {
     recovery_code_since: Option<Timestamp>,
     /// The caller's e-mail addresses.
     email: EmailAddressesView,
-    /// A keyed hash of the network from which a guest was made: guests of one network share some limits. Null for an
-    /// account, for a player of an app, and after 90 days.
+    /// A keyed hash of the network from which a guest or an account was made: guests and new accounts of one network share some limits. Null
+    /// for an account that is not new, for a player of an app, and after 90 days.
     #[schema(required = true, example = "8c1f4b0de2a95376")]
     network: Option<String>,
     /// Keyed hashes of the networks from which the player has reported others within the last day: reports of one network share a quota.

@@ -51,7 +51,7 @@ pub async fn verify_game(
     let unknown = || Problem::from(&Refusal::Unknown);
     budget.charge(verify::visible_events(&state.db, id, reader.0).await?.ok_or_else(unknown)?)?;
     let verify = move |reads: Reads| async move { Ok(verify::verify(reads.primary(), id).await?) };
-    let verified = state.heavy.run(HeavyClass::Verification, budget.turn(), verify).await?;
+    let verified = state.heavy.run(HeavyClass::Verification, budget.turns(), verify).await?;
     let Verified { events, flaws, unreadable } = verified.ok_or_else(unknown)?;
     let unreadable = unreadable.map(|detail| FlawView { seq: None, detail });
     let flaws: Vec<_> = flaws.iter().map(FlawView::of).chain(unreadable).collect();

@@ -74,7 +74,7 @@ pub(crate) struct AppState {
     /// How long a new game waits for a second player.
     pub(crate) open_for: time::Duration,
     pub(crate) networks: Networks,
-    /// How many games against the computer all guests of one network may have at once.
+    /// How many games against the computer all guests and new accounts of one network may have at once.
     pub(crate) network_games_max: u32,
     pub(crate) webhook_reach: Reach,
     /// Whether addresses are verified, and passwords reset by them.

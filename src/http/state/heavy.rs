@@ -7,6 +7,7 @@
 use std::{
     collections::HashMap,
     fmt, io,
+    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard},
     thread,
     time::Duration,
@@ -14,7 +15,7 @@ use std::{
 
 use tokio::{
     runtime::{Builder, Runtime},
-    sync::Semaphore,
+    sync::{Semaphore, SemaphorePermit},
     task::JoinSet,
     time::timeout,
 };
@@ -22,6 +23,7 @@ use tracing::Instrument;
 
 use crate::{
     db::Reads,
+    domain::PlayerId,
     http::answer::{code::Code, problem::Problem},
     live::Holder,
     priority,
@@ -30,8 +32,12 @@ use crate::{
 /// How many requests of one class run at once. All classes together share the threads and the connections.
 const CLASS_MAX: usize = 2;
 
-/// How many requests of a caller run or wait. A page that shows the graphs of many games loads them at once.
-const CALLER_MAX: usize = 32;
+/// How many requests of a player run or wait. A page that shows the graphs of many games loads them at once.
+const PLAYER_MAX: usize = 32;
+
+/// The same of a network: of all clients there without a token, guests and new accounts. They run one after the other, so that a network
+/// has one turn in a round, whatever its clients call themselves.
+const NETWORK_MAX: usize = 64;
 
 /// How long a request waits for its turn.
 const WAIT_MAX: Duration = Duration::from_secs(10);
@@ -52,6 +58,14 @@ pub enum HeavyClass {
 
 impl HeavyClass {
     const COUNT: usize = Self::Hint as usize + 1;
+}
+
+/// Whose requests run one after the other. With neither a player nor a network, a request waits for its class only.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Turns {
+    pub player: Option<PlayerId>,
+    /// The network that shares its turns.
+    pub network: Option<IpAddr>,
 }
 
 /// The threads, connections and permits of heavy work in a process.
@@ -91,26 +105,23 @@ impl Heavy {
         Ok(Self { runtime: Some(runtime), reads, classes, callers: Mutex::default() })
     }
 
-    /// Does work of a class for a caller, when it is the caller's turn. The work ends with the request.
+    /// Does work of a class for a caller, when it is the turn of the caller and its network. The work ends with the request.
     pub async fn run<T, F>(
         &self,
         class: HeavyClass,
-        caller: Option<Holder>,
+        turns: Turns,
         work: impl FnOnce(Reads) -> F + Send + 'static,
     ) -> Result<T, Problem>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, Problem>> + Send,
     {
-        let place = caller.map(|caller| self.enter(caller)).transpose()?;
+        let player = turns.player.map(|player| self.enter(Holder::Player(player))).transpose()?;
+        let network = turns.network.map(|network| self.enter(Holder::Address(network))).transpose()?;
         let turn = async {
-            let own = match &place {
-                Some(place) => Some(place.turns.acquire().await),
-                None => None,
-            };
-            (own, self.classes[class as usize].acquire().await)
+            let own = turn_of(player.as_ref()).await;
+            (own, turn_of(network.as_ref()).await, self.classes[class as usize].acquire().await)
         };
-        // The semaphores are never closed.
         let _permits = timeout(WAIT_MAX, turn).await.map_err(|_| busy())?;
         let reads = self.reads.clone();
         let handle = self.runtime.as_ref().expect("it is in use").handle();
@@ -120,13 +131,19 @@ impl Heavy {
         tasks.join_next().await.expect("a task was started").map_err(Problem::internal)?
     }
 
-    /// A place among the requests of a caller; refused if the caller has too many.
+    /// A place among the requests of a player or a network; refused if it has too many.
     fn enter(&self, caller: Holder) -> Result<Place<'_>, Problem> {
+        let (max, whose) = match caller {
+            Holder::Player(_) => (PLAYER_MAX, "a player has"),
+            Holder::Address(_) => {
+                (NETWORK_MAX, "guests, new accounts and clients without a token have, in one network,")
+            }
+        };
         let mut callers = self.lock();
         let turns = callers.entry(caller).or_insert_with(|| Arc::new(Semaphore::new(1)));
         // The map has one reference, and each place one.
-        if Arc::strong_count(turns) > CALLER_MAX {
-            let detail = format!("a caller has at most {CALLER_MAX} requests of this kind at once");
+        if Arc::strong_count(turns) > max {
+            let detail = format!("{whose} at most {max} requests of this kind at once");
             return Err(Problem::new(Code::RateLimited, detail).retry_after(1));
         }
         Ok(Place { turns: turns.clone(), heavy: self, caller })
@@ -135,6 +152,12 @@ impl Heavy {
     fn lock(&self) -> MutexGuard<'_, HashMap<Holder, Arc<Semaphore>>> {
         self.callers.lock().expect("nothing panics while it holds the callers")
     }
+}
+
+/// Waits for the turn of a place, if there is one.
+async fn turn_of<'a>(place: Option<&'a Place<'_>>) -> Option<SemaphorePermit<'a>> {
+    // The semaphores are never closed.
+    place?.turns.acquire().await.ok()
 }
 
 fn busy() -> Problem {
@@ -183,12 +206,17 @@ mod tests {
     use futures_util::future::join_all;
 
     use sqlx::postgres::PgConnectOptions;
+    use uuid::Uuid;
 
     use super::*;
     use crate::db;
 
-    fn holder(n: u8) -> Holder {
-        Holder::Address([192, 0, 2, n].into())
+    fn player(n: u8) -> PlayerId {
+        PlayerId(Uuid::from_u128(n.into()))
+    }
+
+    fn turns(n: u8, network: Option<u8>) -> Turns {
+        Turns { player: Some(player(n)), network: network.map(|network| [192, 0, 2, network].into()) }
     }
 
     fn heavy() -> Heavy {
@@ -197,31 +225,42 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_callers_requests_run_one_after_the_other() {
+    async fn requests_of_a_player_or_a_network_run_one_after_the_other() {
         let heavy = heavy();
         let running = Arc::new(AtomicUsize::new(0));
         let request = |caller| {
             let running = running.clone();
-            heavy.run(HeavyClass::Export, Some(caller), |_| async move {
+            heavy.run(HeavyClass::Export, caller, |_| async move {
                 let before = running.fetch_add(1, Ordering::SeqCst);
                 tokio::task::yield_now().await;
                 running.fetch_sub(1, Ordering::SeqCst);
                 Ok(before)
             })
         };
-        let before = join_all((0..CALLER_MAX).map(|_| request(holder(1)))).await;
-        assert!(before.iter().all(|before| matches!(before, Ok(0))), "{before:?}");
+        let are_alone = |before: &[Result<usize, Problem>]| before.iter().all(|before| matches!(before, Ok(0)));
+        let of_player = join_all((0..PLAYER_MAX).map(|_| request(turns(1, None)))).await;
+        let of_network = join_all((0..60).map(|n| request(turns(n, Some(1))))).await;
+        assert!(are_alone(&of_player) && are_alone(&of_network), "{of_player:?} {of_network:?}");
+        assert!(
+            !are_alone(&join_all((0..60).map(|n| request(turns(n, None)))).await),
+            "others do not wait for each other"
+        );
         assert!(heavy.lock().is_empty());
     }
 
     #[actix_web::test]
     async fn a_caller_with_too_many_requests_is_refused_and_no_other_one() {
         let heavy = heavy();
-        let places: Vec<_> = (0..CALLER_MAX).map(|_| heavy.enter(holder(1)).expect("there is room")).collect();
-        assert_eq!(heavy.enter(holder(1)).err().map(|problem| problem.code()), Some(Code::RateLimited));
-        assert!(heavy.enter(holder(2)).is_ok());
-        drop(places);
-        assert!(heavy.enter(holder(1)).is_ok());
+        for (one, other, max) in [
+            (Holder::Player(player(1)), Holder::Player(player(2)), PLAYER_MAX),
+            (Holder::Address([192, 0, 2, 1].into()), Holder::Address([192, 0, 2, 2].into()), NETWORK_MAX),
+        ] {
+            let places: Vec<_> = (0..max).map(|_| heavy.enter(one).expect("there is room")).collect();
+            assert_eq!(heavy.enter(one).err().map(|problem| problem.code()), Some(Code::RateLimited));
+            assert!(heavy.enter(other).is_ok());
+            drop(places);
+            assert!(heavy.enter(one).is_ok());
+        }
     }
 
     #[actix_web::test]
@@ -229,7 +268,7 @@ mod tests {
         let heavy = heavy();
         let alive = Arc::new(());
         let held = alive.clone();
-        let request = heavy.run(HeavyClass::Export, Some(holder(1)), |_| async move {
+        let request = heavy.run(HeavyClass::Export, turns(1, None), |_| async move {
             let outcome = pending::<Result<(), Problem>>().await;
             drop(held);
             outcome
@@ -238,6 +277,6 @@ mod tests {
         while Arc::strong_count(&alive) > 1 {
             tokio::task::yield_now().await;
         }
-        assert!(heavy.run(HeavyClass::Export, Some(holder(1)), |_| async { Ok(()) }).await.is_ok());
+        assert!(heavy.run(HeavyClass::Export, turns(1, None), |_| async { Ok(()) }).await.is_ok());
     }
 }

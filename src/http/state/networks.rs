@@ -1,4 +1,4 @@
-//! The networks of guests: which guests share their limits.
+//! The networks of guests and new accounts: which of them share limits.
 
 use std::{fmt, net::IpAddr};
 
@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{db::players::Network, http::address::site};
 
-/// Hashes the networks of guests, with a key that all servers with the same signing key share. So the database alone does not tell
+/// Hashes the networks from which players are made, with a key that all servers with the same signing key share. So the database alone does not tell
 /// an address.
 #[derive(Clone, Copy)]
 pub struct Networks {
@@ -15,7 +15,7 @@ pub struct Networks {
 }
 
 impl Networks {
-    /// Hashes with this key; without one no guest has a network.
+    /// Hashes with this key; without one no player has a network.
     pub const fn new(key: Option<[u8; 32]>) -> Self {
         Self { key }
     }

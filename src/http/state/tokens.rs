@@ -1,6 +1,6 @@
 //! Access tokens: JWTs signed with Ed25519, the keys that sign and verify them, and the caller that a token names.
 
-use std::{collections::HashMap, fmt, fs, io, path::Path};
+use std::{collections::HashMap, fmt, fs, io, ops::Not, path::Path};
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use ed25519_dalek::{
@@ -70,8 +70,17 @@ pub struct Caller {
     /// Whether the player was a guest when the token was issued, so that limits are chosen without a query. A guest who sets a
     /// password gets new tokens.
     pub is_guest: bool,
+    /// Whether the player was a new account, which shares limits as a guest does. The next token says otherwise when it is new no more.
+    pub is_new: bool,
     /// The sign-in of the token; `None` of players of apps, and of tokens of releases that named none.
     pub sign_in: Option<Uuid>,
+}
+
+impl Caller {
+    /// Whether the player is free, so that all such players of an address share limits.
+    pub const fn shares_limits(self) -> bool {
+        self.is_guest || self.is_new
+    }
 }
 
 /// A public key whose tokens are accepted.
@@ -113,6 +122,9 @@ struct Claims {
     /// Tokens of earlier releases have none: they count as those of guests.
     #[serde(default)]
     kind: Kind,
+    /// Whether the account is new. Tokens of earlier releases do not say so.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    new: bool,
     /// The sign-in. Tokens of earlier releases, and of players of apps, have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sid: Option<Uuid>,
@@ -220,6 +232,7 @@ impl Tokens {
             sub: caller.player.0,
             cv: caller.credentials_version,
             kind: Kind::of(caller),
+            new: caller.is_new,
             sid: caller.sign_in,
             iat: now.unix_timestamp(),
             exp: (now + ACCESS_TOKEN_LIFETIME).unix_timestamp(),
@@ -261,6 +274,7 @@ impl Tokens {
             player: PlayerId(claims.sub),
             credentials_version: claims.cv,
             is_guest: claims.kind.is_guest(),
+            is_new: claims.new,
             sign_in: claims.sid,
         };
         self.verified.insert(hash, Verified { caller, until: claims.exp.saturating_add_unsigned(CLOCK_LEEWAY_S) });

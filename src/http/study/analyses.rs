@@ -88,8 +88,8 @@ pub async fn analyse_game(
         }
         RequestOutcome::TooManyOfNetwork => {
             let detail = format!(
-                "the guests of one network have at most {NETWORK_WAITING_MAX} analyses in the queue together: retry when one of \
-                 them is done"
+                "the guests and new accounts of one network have at most {NETWORK_WAITING_MAX} analyses in the queue together: \
+                 retry when one of them is done"
             );
             return Err(Problem::new(Code::TooManyAnalyses, detail));
         }

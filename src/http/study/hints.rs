@@ -71,7 +71,7 @@ pub async fn get_hint(
     let (position, writers) = (game.position().clone(), state.writers.clone());
     let counted = Counted { metrics: state.metrics.clone(), outcome: HintOutcome::Cancelled };
     let search = move |_| async move { hints::find(position, &writers).await.map_err(|error| problem(&error)) };
-    let hint = state.heavy.run(HeavyClass::Hint, budget.turn(), search).await;
+    let hint = state.heavy.run(HeavyClass::Hint, budget.turns(), search).await;
     counted.end(&hint);
     let view = HintView::of(&game, &hint?);
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(view))

@@ -18,6 +18,7 @@ use crate::{
             problem::Problem,
         },
         games::find::{find_past, find_visible},
+        layers::limits,
         request::{
             extract::{Body, GamePath, NoQuery, Query, ply_of},
             player,
@@ -94,6 +95,7 @@ pub async fn write_note(
     let text = body.0.text.parse::<NoteText>().map_err(|error| Problem::invalid("/text", error.to_string()))?;
     let ply = find_ply(&state, caller.player, path.0, &request).await?;
     player::find(&state, caller).await?;
+    limits::count_note(&request, text.as_str().len())?;
     let note = Note { game: path.0, ply, text, updated_at: now() };
     let (mut response, note) = match notes::write(&state.db, caller.player, note).await? {
         Written::Added(note) => (HttpResponse::Created(), note),

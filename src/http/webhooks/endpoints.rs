@@ -124,8 +124,7 @@ pub async fn create_webhook(
         }
         (Made::TooManyOfNetwork, _) => {
             let max = webhooks::NETWORK_WEBHOOKS_MAX;
-            let detail =
-                format!("the guests of one network have at most {max} webhooks together: an account has its own");
+            let detail = format!("the guests and new accounts of one network have at most {max} webhooks together");
             Err(Problem::new(Code::TooManyWebhooks, detail))
         }
         (Made::NoPlayer, _) => Err(player::gone()),

@@ -71,29 +71,29 @@ async fn the_guests_of_a_network_share_a_limit_of_games() {
     }
     assert_eq!(
         refused(&app, &bo).await,
-        "the guests of one network have at most 4 games against the computer that are not over"
+        "the guests and new accounts of one network have at most 4 games against the computer that are not over"
     );
     create(&app, &cleo, "south").await;
-    // An account shares with no guest.
-    let dee = app.account("Dee", "correct horse").await;
-    create(&app, &dee, "south").await;
+    // A guest that becomes an account shares as before, and an account that is no longer new with none.
     let changed = app.patch("/v1/me", Some(&ana), &json!({"name": "Ana", "password": "correct horse"})).await;
     let ana = Guest { token: changed.string("/tokens/access_token"), ..ana };
-    for player in [&ana, &bo, &bo] {
-        create(&app, player, "south").await;
+    refused(&app, &ana).await;
+    let dee = app.established_account("Dee").await;
+    for _ in 0..5 {
+        create(&app, &dee, "south").await;
     }
-    refused(&app, &bo).await;
 }
 
 #[actix_web::test]
 async fn guests_of_a_network_have_one_turn_in_a_round_and_accounts_are_first() {
     let app = TestApp::start_with_networks().await;
     let mut games = vec![];
-    for _ in 0..3 {
+    games.push(create(&app, &app.account_at("New", "192.0.2.1").await, "north").await);
+    for _ in 0..2 {
         games.push(create(&app, &app.guest_at("192.0.2.1").await, "north").await);
     }
     games.push(create(&app, &app.guest_at("192.0.2.2").await, "north").await);
-    games.push(create(&app, &app.account("Ana", "correct horse").await, "north").await);
+    games.push(create(&app, &app.established_account("Ana").await, "north").await);
     as_if_new(&app).await;
     let mut order = vec![];
     for _ in 0..5 {

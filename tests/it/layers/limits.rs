@@ -4,7 +4,7 @@ use std::iter;
 
 use futures_util::{StreamExt, stream};
 use mancala_server::http::RateLimits;
-use reqwest::{Method, StatusCode, header};
+use reqwest::{Method, RequestBuilder, StatusCode, header};
 use serde_json::json;
 
 use crate::support::{
@@ -70,7 +70,8 @@ async fn every_limited_answer_has_the_policy_and_what_is_left() {
         (app.post("/v1/tokens", Some(&ana), &json!({})).await, "\"tokens\";q=300;w=600", "tokens"),
         (app.patch("/v1/me", Some(&ana), &json!({"password": "short"})).await, "\"tokens\";q=300;w=600", "tokens"),
         (app.get("/v1/me", Some(&ana)).await, "\"player\";q=300;w=30", "player"),
-        (app.post("/v1/players", Some(&ana), &json!({"x": 1})).await, "\"new-players\";q=100;w=600", "new-players"),
+        (app.post("/v1/players", Some(&ana), &json!({"name": ""})).await, "\"new-players\";q=100;w=600", "new-players"),
+        (app.post("/v1/players", Some(&ana), &json!({"x": 1})).await, "\"address\";q=1000;w=10", "address"),
         (send(app.request(Method::GET, "/v1/games").bearer_auth("none")).await, "\"address\";q=1000;w=10", "address"),
     ] {
         assert_eq!(answer.headers["ratelimit-policy"], policy, "{answer:?}");
@@ -132,11 +133,30 @@ async fn sign_ups_are_limited_by_address_with_or_without_a_token() {
 }
 
 #[actix_web::test]
-async fn the_guests_of_an_address_share_a_quota_and_accounts_do_not() {
+async fn new_accounts_of_an_address_are_few_and_leave_its_guests_alone() {
     let app = limited(&["127.0.0.0/8"]).await;
-    let account = app.account("Ana", "correct horse").await;
-    let mut guests = vec![];
-    for n in 0..14 {
+    let guest = app.guest("Ana").await;
+    let at = |method: Method, path: &str| app.request(method, path).header("x-forwarded-for", "192.0.2.1");
+    let sign_up_as_account = || send(at(Method::POST, "/v1/players").json(&json!({"name": "", "password": "x"})));
+    let first = sign_up_as_account().await;
+    assert_eq!((first.status.as_u16(), standing(&first).1), (422, 29));
+    assert_eq!(first.headers["ratelimit-policy"], "\"new-accounts\";q=30;w=900");
+    assert_eq!(refused(29, sign_up_as_account).await, 0);
+    sign_up_as_account().await.is_problem(429, "rate_limited");
+    // A guest that would become one is counted with them.
+    let password = json!({"password": "correct horse"});
+    let become_account = |request: RequestBuilder| send(signed(request, Some(&guest)).json(&password));
+    become_account(at(Method::PATCH, "/v1/me")).await.is_problem(429, "rate_limited");
+    assert_eq!(standing(&sign_up(&app, "192.0.2.1").await), ("new-players".to_owned(), 99, 6));
+    assert_eq!(become_account(app.request(Method::PATCH, "/v1/me")).await.status, 200);
+}
+
+#[actix_web::test]
+async fn guests_and_new_accounts_of_an_address_share_a_quota() {
+    let app = limited(&["127.0.0.0/8"]).await;
+    let account = app.established_account("Ana").await;
+    let mut guests = vec![app.account("New", "correct horse").await];
+    for n in 0..13 {
         guests.push(app.guest(&format!("Guest {n}")).await);
     }
     let call = |guest: &Guest| {
@@ -159,7 +179,7 @@ async fn the_guests_of_an_address_share_a_quota_and_accounts_do_not() {
 #[actix_web::test]
 async fn whole_games_are_charged_by_their_plies_from_a_budget_of_their_own() {
     let app = limited(&["127.0.0.0/8"]).await;
-    let bo = app.account("Bo", "correct horse").await;
+    let bo = app.established_account("Bo").await;
     let id = app.imported_long_game(&bo, 1999).await;
     let verify = |address: &'static str| {
         let path = format!("/v1/games/{id}/verify");
@@ -177,12 +197,12 @@ async fn whole_games_are_charged_by_their_plies_from_a_budget_of_their_own() {
     // The other calls of the address have their own quota, and so do other addresses.
     assert_eq!(from(&app, "192.0.2.1", Method::GET, "/v1/variants").await.status, 200);
     assert_eq!(verify("192.0.2.2").await.status, 200);
-    // Guests of the address share the budget, an account has its own.
-    let guest = app.guest("Ana").await;
+    // Guests and new accounts of the address share the budget, another account has its own.
+    let (guest, new) = (app.guest("Ana").await, app.account("New", "correct horse").await);
     let path = format!("/v1/games/{id}/export");
     let export =
         |caller| send(signed(app.request(Method::GET, &path), Some(caller)).header("x-forwarded-for", "192.0.2.1"));
-    assert_eq!(export(&guest).await.status, 429);
+    assert_eq!([export(&guest).await.status, export(&new).await.status], [429, 429]);
     assert_eq!(export(&bo).await.status, 200);
     // Pixels are charged to the same budget, before they are drawn.
     let png = "/v1/variants/kalah/board.png?width=960";

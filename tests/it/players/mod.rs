@@ -12,6 +12,7 @@ pub mod merge;
 pub mod mutes;
 pub mod names;
 pub mod networks;
+pub mod new_accounts;
 pub mod people;
 pub mod personal_data;
 pub mod recovery;

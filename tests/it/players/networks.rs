@@ -1,4 +1,4 @@
-//! The networks of guests: stored as hashes, shown to the guest alone, and forgotten.
+//! The networks of guests and new accounts: stored as hashes, shown to the player alone, and forgotten.
 
 use std::collections::HashSet;
 
@@ -35,7 +35,7 @@ async fn a_guest_is_stored_with_a_hash_of_its_network() {
         }
         assert_eq!(hashes.len(), count, "{addresses:?}");
     }
-    assert_eq!(exported(&app, &app.account("Ana", "correct horse").await).await, None);
+    assert_eq!(exported(&app, &app.established_account("Ana").await).await, None);
     // Another key gives other hashes.
     let other = TestApp::start_with_networks().await;
     let hash = exported(&other, &other.guest_at("192.0.2.1").await).await.expect("a hash");
@@ -43,10 +43,11 @@ async fn a_guest_is_stored_with_a_hash_of_its_network() {
     // Without rate limits nothing is stored.
     let unlimited = TestApp::start().await;
     assert_eq!(exported(&unlimited, &unlimited.guest("Ana").await).await, None);
+    assert_eq!(exported(&unlimited, &unlimited.account("Bo", "correct horse").await).await, None);
 }
 
 #[actix_web::test]
-async fn a_network_is_forgotten_with_a_password_an_erasure_and_in_time() {
+async fn a_network_is_forgotten_with_an_erasure_and_in_time() {
     let app = TestApp::start_with_networks().await;
     let endpoint = Endpoint::start().await;
     let against = json!({"variant": "kalah", "side": "south", "opponent": {"type": "computer", "level": 1}});
@@ -69,15 +70,14 @@ async fn a_network_is_forgotten_with_a_password_an_erasure_and_in_time() {
         counts
     };
     assert_eq!(known().await, [3, 3, 3]);
-    // A new name changes nothing.
+    // A new name and a password change nothing.
     assert_eq!(app.patch("/v1/me", Some(&guests[0]), &json!({"name": "Ana"})).await.status, 200);
-    assert_eq!(known().await, [3, 3, 3]);
     assert_eq!(app.patch("/v1/me", Some(&guests[0]), &json!({"password": "correct horse"})).await.status, 200);
-    assert_eq!(known().await, [2, 2, 2]);
+    assert_eq!(known().await, [3, 3, 3]);
     assert_eq!(app.delete_me(&guests[1]).await.status, 204);
-    assert_eq!(known().await, [1, 1, 1]);
+    assert_eq!(known().await, [2, 2, 2]);
     let settings = purge::Settings { guest_retention: None };
-    for (days, left) in [(89, 1), (91, 0)] {
+    for (days, left) in [(89, 2), (91, 0)] {
         let now = now() + Duration::days(days);
         purge::run(&app.db, settings, &mut purge::Guests::default(), now).await.expect("a round");
         assert_eq!(known().await, [left; 3], "after {days} days");
@@ -101,5 +101,5 @@ async fn the_guests_of_a_network_share_a_limit_of_webhooks() {
     refused.is_problem(409, "too_many_webhooks");
     assert!(refused.string("/detail").contains("of one network"), "{refused:?}");
     assert_eq!(create(&app.guest_at("192.0.2.2").await).await.status, 201);
-    assert_eq!(create(&app.account("Ana", "correct horse").await).await.status, 201);
+    assert_eq!(create(&app.established_account("Ana").await).await.status, 201);
 }

@@ -63,18 +63,19 @@ async fn a_guest_queues_few_analyses_and_its_network_some_more() {
     refused.is_problem(409, "too_many_analyses");
     assert!(refused.string("/detail").contains("of one network"), "{refused:?}");
     queued(&app, &app.guest_at("192.0.2.2").await).await;
-    queued(&app, &app.account("Ana", "correct horse").await).await;
+    queued(&app, &app.established_account("Ana").await).await;
 }
 
 #[actix_web::test]
 async fn guests_of_a_network_have_one_game_in_a_round_and_accounts_are_first() {
     let app = TestApp::start_with_networks().await;
     let mut games = vec![];
-    for _ in 0..3 {
+    games.push(queued(&app, &app.account_at("New", "192.0.2.1").await).await);
+    for _ in 0..2 {
         games.push(queued(&app, &app.guest_at("192.0.2.1").await).await);
     }
     games.push(queued(&app, &app.guest_at("192.0.2.2").await).await);
-    games.push(queued(&app, &app.account("Ana", "correct horse").await).await);
+    games.push(queued(&app, &app.established_account("Ana").await).await);
     let ahead = async |n: usize| read(&app, &games[n], None).await.body["ahead"].clone();
     assert_eq!([ahead(4).await, ahead(0).await, ahead(3).await, ahead(1).await], [0, 1, 2, 3].map(|n| json!(n)));
     let mut order = vec![];

@@ -60,6 +60,23 @@ impl TestApp {
         Guest { id: answer.string("/player/id"), token: answer.string("/access_token") }
     }
 
+    /// A new account that comes through a proxy from an address.
+    pub async fn account_at(&self, name: &str, address: &str) -> Guest {
+        let body = json!({ "name": name, "password": "correct horse" });
+        let request = self.request(Method::POST, "/v1/players").header("x-forwarded-for", address);
+        let answer = send(request.json(&body)).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        Guest { id: answer.string("/player/id"), token: answer.string("/access_token") }
+    }
+
+    /// An account that is no longer new, and shares nothing with its network.
+    pub async fn established_account(&self, name: &str) -> Guest {
+        let made = self.account(name, "correct horse").await;
+        let forget = sqlx::query("update player set network = null where id = $1::uuid").bind(&made.id);
+        forget.execute(&self.db).await.expect("the account is there");
+        Guest { token: self.sign_in(name, "correct horse").await.string("/access_token"), ..made }
+    }
+
     pub async fn sign_in(&self, name: &str, password: &str) -> Answer {
         let body = json!({ "grant_type": "password", "name": name, "password": password });
         self.post("/v1/tokens", None, &body).await
@@ -182,7 +199,7 @@ impl TestApp {
 
 /// The caller that the token of a new guest names.
 pub fn guest(player: PlayerId) -> Caller {
-    Caller { player, credentials_version: 0, is_guest: true, sign_in: None }
+    Caller { player, credentials_version: 0, is_guest: true, is_new: false, sign_in: None }
 }
 
 pub fn signed(request: RequestBuilder, guest: Option<&Guest>) -> RequestBuilder {

@@ -224,7 +224,9 @@ pub async fn find_player(
     .await?;
     row.map(|row| {
         let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
-        Ok(OwnPlayer { player: player.try_into()?, credentials_version: row.credentials_version })
+        // The app stands in the place of a network.
+        let (credentials_version, has_network) = (row.credentials_version, true);
+        Ok(OwnPlayer { player: player.try_into()?, credentials_version, has_network })
     })
     .transpose()
 }

@@ -13,7 +13,7 @@ use crate::connection::{DbError, statement};
 pub struct ComputerGames {
     /// Those of the player.
     pub own: i64,
-    /// Those of all guests of the player's network, or of all players of its app; of another player, the own ones.
+    /// Those of all guests and new accounts of the player's network, or of all players of its app. An account that is not new has none.
     pub of_network: i64,
     /// Whether the player is an app's.
     pub is_of_app: bool,
@@ -25,19 +25,19 @@ pub async fn count(pool: &PgPool, player: PlayerId) -> Result<ComputerGames, DbE
     let row = sqlx::query!(
         r#"
         with listed as (
-            select game_id, player_id from computer_game where player_id = $1
-            union
-            select game_id, computer_game.player_id
+            select game_id, false as is_shared from computer_game where player_id = $1
+            union all
+            select game_id, true
             from player join computer_game on computer_game.network = player.network
             where player.id = $1
         ), seen as (
-            select game_id, listed.player_id, finished_at is null and aborted_at is null as is_running
+            select game_id, listed.is_shared, finished_at is null and aborted_at is null as is_running
             from listed join game on game.id = listed.game_id
         ), over as (
             delete from computer_game using seen where computer_game.game_id = seen.game_id and not is_running
         )
-        select count(*) filter (where is_running and player_id = $1) as "own!",
-            count(*) filter (where is_running) as "of_network!",
+        select count(*) filter (where is_running and not is_shared) as "own!",
+            count(*) filter (where is_running and is_shared) as "of_network!",
             exists (select from app_player where app_player.player_id = $1) as "is_of_app!"
         from seen
         "#,

@@ -16,8 +16,8 @@ const COUNTED_MAX: i64 = 10_000;
 /// How many turns are assigned to rounds by one statement.
 const ASSIGNED_AT_ONCE: i64 = 1_000;
 
-/// By how much a guest's turn counts as younger than it is. Within a round accounts come before guests, and no guest waits for
-/// accounts for ever.
+/// By how much the turn of a guest or a new account counts as younger than it is. Within a round other accounts come before them, and no
+/// guest waits for accounts for ever.
 const GUEST_HANDICAP: time::Duration = time::Duration::seconds(1);
 
 /// A round is closed to new turns while a turn of a later round has waited for longer than this. Otherwise new players could keep
@@ -43,13 +43,13 @@ pub struct ComputerTurn {
 pub struct Waits {
     /// Those of the round of a turn, with that turn.
     pub of_round: Vec<Duration>,
-    /// Those of the same account, or of guests of the same network, with that turn.
+    /// Those of the same account, or of guests and new accounts of the same network, with that turn.
     pub of_place: Vec<Duration>,
 }
 
 /// Takes the next turn without a lease, or with an expired one, and leases it until `until`. The queue is fair: a round
-/// has one turn of each account and one of all guests of a network. A player of many games at once, or of many guests, waits for most of
-/// them.
+/// has one turn of each account, and one of all guests and new accounts of a network. A player of many games at once, or of many guests,
+/// waits for most of them.
 pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> Result<Option<ComputerTurn>, DbError> {
     assign_rounds(pool).await?;
     let row = sqlx::query!(
@@ -129,7 +129,7 @@ async fn assign_rounds(pool: &PgPool) -> Result<(), DbError> {
             from present
         ), new as (
             select turn.game_id, waits_since, coalesce(player.network, player.id) as round_key,
-                waits_since + case player.kind when 'guest' then $2 else '0 s'::interval end as order_at
+                waits_since + case when player.kind = 'guest' or player.network is not null then $2 else '0 s'::interval end as order_at
             from computer_turn turn
             left join game on game.id = turn.game_id
             left join player on player.id =

@@ -79,7 +79,7 @@ pub struct Updated {
 pub struct FirstCredentials<'a> {
     /// Of an account.
     pub password_hash: Option<&'a str>,
-    /// The network, which is stored of a guest only.
+    /// The network, if networks are counted. An account is new as long as it has one.
     pub network: Option<Network>,
     /// The hash of the recovery code.
     pub recovery: &'a Hash,
@@ -105,7 +105,7 @@ pub async fn insert(pool: &PgPool, player: &Player, first: &FirstCredentials<'_>
             returning key_hash
         ), made as (
             insert into player (id, kind, name, created_at, network)
-            select $1, $2, $3, $4, case $2 when 'guest' then $11::uuid end
+            select $1, $2, $3, $4, $11::uuid
             where $13 is null or exists (select from claimed)
             returning id
         ), recovery as (
@@ -152,7 +152,7 @@ pub async fn insert(pool: &PgPool, player: &Player, first: &FirstCredentials<'_>
 pub async fn find(executor: impl PgExecutor<'_>, id: PlayerId) -> Result<Option<OwnPlayer>, DbError> {
     let row = sqlx::query_as!(
         OwnPlayerRow,
-        "select id, kind, name, created_at, credentials_version from player where id = $1",
+        r#"select id, kind, name, created_at, credentials_version, network is not null as "has_network!" from player where id = $1"#,
         id.0
     )
     .fetch_optional(executor)
@@ -165,7 +165,7 @@ pub async fn find(executor: impl PgExecutor<'_>, id: PlayerId) -> Result<Option<
 pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(OwnPlayer, String)>, DbError> {
     let row = sqlx::query!(
         r#"
-        select player.id, kind, name, created_at, credentials_version, password_hash
+        select player.id, kind, name, created_at, credentials_version, player.network is not null as "has_network!", password_hash
         from account join player on player.id = account.player_id where name_key = $1
         "#,
         name.key()
@@ -175,14 +175,15 @@ pub async fn find_account(pool: &PgPool, name: &PlayerName) -> Result<Option<(Ow
     .await?;
     row.map(|row| {
         let (id, kind, name, created_at) = (row.id, row.kind, row.name, row.created_at);
-        let own = OwnPlayerRow { id, kind, name, created_at, credentials_version: row.credentials_version };
+        let (credentials_version, has_network) = (row.credentials_version, row.has_network);
+        let own = OwnPlayerRow { id, kind, name, created_at, credentials_version, has_network };
         Ok((own.try_into()?, row.password_hash))
     })
     .transpose()
 }
 
 /// Stores a player's new name, a new password if there is one, and new settings. A new password voids all earlier sign-ins and the recovery
-/// code of an account, and ends what a guest shares with its network. `before` is the player as it was read, for optimistic locking.
+/// code of an account. `before` is the player as it was read, for optimistic locking.
 pub async fn update(
     pool: &PgPool,
     before: &OwnPlayer,
@@ -217,8 +218,7 @@ pub(crate) async fn update_within(
     let stored = sqlx::query!(
         r#"
         with changed as (
-            update player set kind = $5, name = $6, credentials_version = credentials_version + ($8::text is not null)::integer,
-                network = case when $8::text is null then network end
+            update player set kind = $5, name = $6, credentials_version = credentials_version + ($8::text is not null)::integer
             where id = $1 and kind = $2 and name = $3 and credentials_version = $4
             returning id
         ), account as (
@@ -243,20 +243,10 @@ pub(crate) async fn update_within(
         ), codes as (
             delete from recovery_code using changed
             where $8::text is not null and $2 = 'account' and recovery_code.player_id = changed.id
-        ), games as (
-            update computer_game set network = null from changed where $8::text is not null and player_id = changed.id
-        ), analyses as (
-            update analysis_request set round_key = player_id from changed
-            where $8::text is not null and player_id = changed.id
-        ), turns as (
-            update computer_turn set round_key = player_id from changed
-            where $8::text is not null and player_id = changed.id
         ), hidden as (
             insert into hidden_last_seen (player_id) select id from changed where not $11::boolean on conflict do nothing
         ), shown as (
             delete from hidden_last_seen using changed where $11 and player_id = changed.id
-        ), endpoints as (
-            update webhook set network = null from changed where $8::text is not null and player_id = changed.id
         )
         select id from changed
         "#,

@@ -65,7 +65,8 @@ pub async fn find(pool: &PgPool, identity: Identity<'_>) -> Result<Option<OwnPla
     let row = sqlx::query_as!(
         OwnPlayerRow,
         r#"
-        select player.id, player.kind, player.name, player.created_at, player.credentials_version
+        select player.id, player.kind, player.name, player.created_at, player.credentials_version,
+            player.network is not null as "has_network!"
         from player_identity identity join player on player.id = identity.player_id
         where identity.issuer = $1 and identity.subject_hash = $2 and player.kind in ('guest', 'account')
         "#,

@@ -37,7 +37,7 @@ pub use erasure::{
     erase, erase_imported_players, list_erased_importers, list_guests_of_erased, list_unfinished_erased,
 };
 pub use guests::purge_guests;
-pub use networks::{Network, forget_networks, network};
+pub use networks::{Established, Network, establish, forget_networks, network};
 pub(crate) use networks::{Requester, lock_requester};
 pub use refresh_tokens::SignIn;
 pub use rows::OwnPlayer;

@@ -1,4 +1,7 @@
-//! The networks of guests, as keyed hashes.
+//! The networks of guests and new accounts, as keyed hashes, and when an account is no longer new.
+//!
+//! A player with a network is a guest or a new account: both are free, so all of a network share some limits. An account that is not new has
+//! none.
 
 use std::fmt;
 
@@ -8,17 +11,33 @@ use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
+use super::guests::first_id_at;
 use crate::connection::{DbError, statement};
 
-/// How long the network of a guest is kept: not less than the guest itself without any use, by default. Otherwise guests that
+/// How long a network is kept: not less than the guest itself without any use, by default. Otherwise guests that
 /// were made in advance would be free of the limits of their network.
 pub const KEPT: Duration = Duration::days(90);
 
-/// The ages of guests whose networks are searched, from [`KEPT`] on: ids begin with the time of creation. More than any server is off.
+/// The ages of players whose networks are searched, from [`KEPT`] on: ids begin with the time of creation. More than any server is off.
 const SEARCHED: Duration = Duration::days(60);
 
+/// How long every account is new.
+pub const NEW_FOR: Duration = Duration::days(1);
+
+/// After so many games with others an account is not new any more, even without a verified address and an issuer.
+const KNOWING_GAMES: i64 = 5;
+
+/// From so many other networks these others come.
+const KNOWING_NETWORKS: i64 = 3;
+
+/// So many plies a game has that counts for it.
+const KNOWING_PLIES: i32 = 10;
+
+/// How many finished games at each seat are looked at, the newest first.
+const KNOWING_GAMES_READ: i64 = 500;
+
 /// The upper bound of the hashes of networks, whose first 8 bytes are zero. A value that is not below it is the id of an app. The players
-/// of an app share what the guests of a network share. The id of an app is no secret, and is not forgotten.
+/// of an app share what the players of a network share. The id of an app is no secret, and is not forgotten.
 pub(super) const HASHES_END: Uuid = Uuid::from_u128(1 << 64);
 
 /// A keyed hash of a network. Without the key it does not tell the address.
@@ -44,20 +63,98 @@ impl fmt::Debug for Network {
     }
 }
 
-/// The network of a guest, if it is known. The player of an app has none.
+/// The network of a guest or a new account, if it is known. The player of an app has none.
 pub async fn network(pool: &PgPool, player: PlayerId) -> Result<Option<Network>, DbError> {
     let network = sqlx::query_scalar!("select network from player where id = $1", player.0);
     let network = network.fetch_optional(pool).instrument(statement("select player network")).await?;
     Ok(network.flatten().filter(|network| *network < HASHES_END).map(Network))
 }
 
-/// Forgets the networks of up to `limit` guests that have been kept long enough; returns how many.
+/// Forgets the networks of up to `limit` players that have been kept long enough; returns how many.
 pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
+    let old = sqlx::query_scalar!(
+        "select id from player where id >= $1 and id < $2 and network < $3 order by id limit $4",
+        first_id_at(now - KEPT - SEARCHED),
+        first_id_at(now - KEPT),
+        HASHES_END,
+        i64::from(limit),
+    );
+    let old = old.fetch_all(pool).instrument(statement("select player")).await?;
+    forget(pool, &old).await
+}
+
+/// A part of all players, as scanned for accounts that are no longer new.
+#[derive(Clone, Copy, Debug)]
+pub struct Established {
+    /// How many accounts are not new any more.
+    pub accounts: u64,
+    /// The last player of the part; `None` after the last part.
+    pub last: Option<PlayerId>,
+}
+
+/// Scans up to `limit` players after the given one, and forgets the networks of accounts that are no longer new. Such an account is older
+/// than [`NEW_FOR`], and its person is known. What makes it known is a verified address, an issuer, or the others with whom it has played.
+/// Among these others an account that is not new counts as a network of its own, because its network is not known.
+pub async fn establish(
+    pool: &PgPool,
+    now: OffsetDateTime,
+    after: Option<PlayerId>,
+    limit: u32,
+) -> Result<Established, DbError> {
+    let oldest = first_id_at(now - KEPT - SEARCHED);
+    let row = sqlx::query!(
+        r#"
+        with scanned as (
+            select id, kind, network from player where id > $1 and id < $2 order by id limit $3
+        ), known as (
+            select id from scanned where kind = 'account' and network < $4 and (
+                exists (select from account_email where player_id = scanned.id and address is not null)
+                or exists (select from player_identity where player_id = scanned.id)
+                or (
+                    select count(*) >= $5 and count(distinct place) >= $6 from (
+                        select coalesce(other.network, case other.kind when 'account' then other.id end) as place
+                        from (
+                            (select seat_1_player_id as other_id, ply from game
+                             where seat_0_player_id = scanned.id and finished_at is not null
+                             order by finished_at desc, id desc limit $8)
+                            union all
+                            (select seat_0_player_id, ply from game
+                             where seat_1_player_id = scanned.id and finished_at is not null
+                                and seat_0_player_id is distinct from seat_1_player_id
+                             order by finished_at desc, id desc limit $8)
+                        ) played
+                        join player other on other.id = played.other_id and other.kind in ('guest', 'account')
+                        where played.ply >= $7
+                    ) placed
+                    -- Null is the place of a guest whose network was forgotten.
+                    where place <> scanned.network
+                )
+            )
+        )
+        select array(select id from known) as "known!", (select id from scanned order by id desc limit 1) as last
+        "#,
+        after.map_or(oldest, |player| player.0.max(oldest)),
+        first_id_at(now - NEW_FOR),
+        i64::from(limit),
+        HASHES_END,
+        KNOWING_GAMES,
+        KNOWING_NETWORKS,
+        KNOWING_PLIES,
+        KNOWING_GAMES_READ,
+    );
+    let row = row.fetch_one(pool).instrument(statement("select new accounts")).await?;
+    Ok(Established { accounts: forget(pool, &row.known).await?, last: row.last.map(PlayerId) })
+}
+
+/// Forgets the networks of these players, unless their rows are locked; returns how many. A trigger does the same for their devices.
+async fn forget(pool: &PgPool, players: &[Uuid]) -> Result<u64, DbError> {
+    if players.is_empty() {
+        return Ok(0);
+    }
     let forgotten = sqlx::query!(
         r#"
         with old as (
-            select id from player where id >= $3 and id < $1 and network < $4 order by id limit $2
-            for no key update skip locked
+            select id from player where id = any($1) and network < $2 order by id for no key update skip locked
         ), games as (
             update computer_game set network = null from old where computer_game.player_id = old.id
         ), held as (
@@ -69,9 +166,7 @@ pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
         )
         update player set network = null from old where player.id = old.id
         "#,
-        super::guests::first_id_at(now - KEPT),
-        i64::from(limit),
-        super::guests::first_id_at(now - KEPT - SEARCHED),
+        players,
         HASHES_END,
     )
     .execute(pool)
@@ -84,7 +179,7 @@ pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
 pub(crate) struct Requester {
     /// Whether the player is a guest.
     pub is_guest: bool,
-    /// The network of a guest, if it is known; of an app's player the app.
+    /// The network of a guest or a new account, if it is known; of an app's player the app.
     pub network: Option<Uuid>,
     /// Whose turn it is in a round: the network or app, or else the player.
     pub round_key: Uuid,
@@ -92,7 +187,7 @@ pub(crate) struct Requester {
     pub credentials_version: i32,
 }
 
-/// Locks a player's row, so that of several requests each counts the ones before it. Of a network, a few more may succeed if several guests
+/// Locks a player's row, so that of several requests each counts the ones before it. Of a network, a few more may succeed if several players
 /// request at once. `None` if the player is deleted.
 pub(crate) async fn lock_requester(
     connection: &mut PgConnection,

@@ -121,7 +121,7 @@ pub const COLUMNS: &[Column] = &[
         "computer_game",
         "network",
         ErasedBy("players::erase"),
-        Stays("cleared with the rows that are handed over"),
+        Stays("becomes that of the account with the rows that are handed over"),
         Field("network"),
     ),
     none("computer_turn", "game_id", A_GAME),

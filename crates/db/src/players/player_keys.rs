@@ -33,7 +33,7 @@ pub async fn find(
     let row = sqlx::query!(
         r#"
         select player.id, player.kind, player.name, player.created_at, player.credentials_version,
-            player_key.request_hash = $2 as "is_same!"
+            player.network is not null as "has_network!", player_key.request_hash = $2 as "is_same!"
         from player_key join player on player.id = player_key.player_id
         where player_key.key_hash = $1 and player_key.created_at > $3
         "#,
@@ -46,7 +46,8 @@ pub async fn find(
     .await?;
     row.map(|row| {
         let (id, kind, name, created_at) = (row.id, row.kind, row.name, row.created_at);
-        let own = OwnPlayerRow { id, kind, name, created_at, credentials_version: row.credentials_version };
+        let (credentials_version, has_network) = (row.credentials_version, row.has_network);
+        let own = OwnPlayerRow { id, kind, name, created_at, credentials_version, has_network };
         let own = OwnPlayer::try_from(own)?;
         Ok(((own.credentials_version == 0).then_some(own), row.is_same))
     })

@@ -37,7 +37,8 @@ pub async fn find(pool: &PgPool, hash: &Hash) -> Result<Option<OwnPlayer>, DbErr
     let row = sqlx::query_as!(
         OwnPlayerRow,
         r#"
-        select player.id, player.kind, player.name, player.created_at, player.credentials_version
+        select player.id, player.kind, player.name, player.created_at, player.credentials_version,
+            player.network is not null as "has_network!"
         from recovery_code join player on player.id = recovery_code.player_id
         where recovery_code.hash = $1 and player.kind in ('guest', 'account')
         "#,

@@ -124,7 +124,7 @@ pub async fn rotate(
             )
         )
         select player.id, player.kind, player.name, player.created_at, player.credentials_version,
-            presented.id as family, presented.good as "good!"
+            player.network is not null as "has_network!", presented.id as family, presented.good as "good!"
         from presented join player on player.id = presented.player_id
         "#,
         presented,
@@ -143,7 +143,8 @@ pub async fn rotate(
         return Ok(Rotated::Reused);
     }
     let (id, kind, name, created_at) = (row.id, row.kind, row.name, row.created_at);
-    let own = OwnPlayerRow { id, kind, name, created_at, credentials_version: row.credentials_version };
+    let (credentials_version, has_network) = (row.credentials_version, row.has_network);
+    let own = OwnPlayerRow { id, kind, name, created_at, credentials_version, has_network };
     Ok(Rotated::Stored { player: own.try_into()?, family: row.family })
 }
 

@@ -13,6 +13,8 @@ pub struct OwnPlayer {
     pub player: Player,
     /// Incremented when the password changes: sign-ins with an older version are void.
     pub credentials_version: i32,
+    /// Whether the player shares the limits of a network, or of an app. An account does while it is new.
+    pub has_network: bool,
 }
 
 /// A player's row, also where a game's row includes its players.
@@ -42,6 +44,7 @@ pub(crate) struct OwnPlayerRow {
     pub name: String,
     pub created_at: OffsetDateTime,
     pub credentials_version: i32,
+    pub has_network: bool,
 }
 
 impl TryFrom<OwnPlayerRow> for OwnPlayer {
@@ -49,6 +52,7 @@ impl TryFrom<OwnPlayerRow> for OwnPlayer {
 
     fn try_from(row: OwnPlayerRow) -> Result<Self, DbError> {
         let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
-        Ok(Self { player: player.try_into()?, credentials_version: row.credentials_version })
+        let (credentials_version, has_network) = (row.credentials_version, row.has_network);
+        Ok(Self { player: player.try_into()?, credentials_version, has_network })
     }
 }

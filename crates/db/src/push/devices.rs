@@ -17,7 +17,7 @@ use crate::{
 /// How many devices a player has at most: more than a person uses.
 pub const DEVICES_MAX: u32 = 10;
 
-/// How many devices all guests of one network have at most.
+/// How many devices all guests and new accounts of one network have at most.
 pub const NETWORK_DEVICES_MAX: u32 = 200;
 
 /// How a device is reached.
@@ -87,7 +87,7 @@ pub enum Registered {
     Known(Device),
     /// The player has [`DEVICES_MAX`] others.
     TooMany,
-    /// The guests of the player's network have [`NETWORK_DEVICES_MAX`].
+    /// The guests and new accounts of the player's network have [`NETWORK_DEVICES_MAX`].
     TooManyOfNetwork,
     /// The player is deleted, or has revoked the credentials, or the sign-in has ended.
     NoPlayer,
@@ -313,7 +313,7 @@ pub(crate) async fn hand_over(
             delete from push_device
             where player_id = any(array[$1, $2]::uuid[]) and not exists (select from kept where kept.id = push_device.id)
         )
-        update push_device set player_id = $2, network = null, sign_in_id = null, flag_at = $4 from kept
+        update push_device set player_id = $2, network = (select network from player where id = $2), sign_in_id = null, flag_at = $4 from kept
         where push_device.id = kept.id and push_device.player_id = $1
         "#,
         guest.0,

@@ -27,11 +27,11 @@ pub const WAITING_MAX: i64 = 20;
 /// How many analyses a guest may have queued.
 pub const GUEST_WAITING_MAX: i64 = 3;
 
-/// How many analyses all guests of one network may have queued: a school class behind one address, a game of each.
+/// How many analyses all guests and new accounts of one network may have queued: a school class behind one address, a game of each.
 pub const NETWORK_WAITING_MAX: i64 = 30;
 
-/// By how much a guest's request counts as younger than it is. Within a round accounts come before guests, and no guest waits
-/// for accounts for ever.
+/// By how much the request of a guest or a new account counts as younger than it is. Within a round other accounts come before them, and
+/// no guest waits for accounts for ever.
 const GUEST_HANDICAP: Duration = Duration::seconds(30);
 
 /// How many analyses may be queued by all players. From half of it on, a player may queue only one. So a few players,
@@ -93,7 +93,7 @@ pub enum RequestOutcome {
     Queued,
     /// The player has reached this limit.
     TooMany(i64),
-    /// The guests of the player's network have reached their limit.
+    /// The guests and new accounts of the player's network have reached their limit.
     TooManyOfNetwork,
     /// All players together have reached the limit.
     Full,
@@ -226,7 +226,7 @@ pub async fn request(
         column(game.ply()),
         column(game.ply().min(PLIES_ANALYSED_MAX)),
         requester.round_key,
-        if requester.is_guest { now + GUEST_HANDICAP } else { now },
+        if requester.is_guest || requester.network.is_some() { now + GUEST_HANDICAP } else { now },
         now - OPEN_FOR,
     )
     .execute(&mut *transaction)

@@ -21,7 +21,7 @@ use crate::{
 /// How many webhooks a player has at most.
 pub const WEBHOOKS_MAX: u32 = 10;
 
-/// How many webhooks all guests of one network have at most.
+/// How many webhooks all guests and new accounts of one network have at most.
 pub const NETWORK_WEBHOOKS_MAX: u32 = 20;
 
 /// How long the previous secret signs as well after a rotation.
@@ -90,7 +90,7 @@ pub enum Made {
     Stored,
     /// The player has reached the limit.
     TooMany,
-    /// The guests of the player's network have reached their limit.
+    /// The guests and new accounts of the player's network have reached their limit.
     TooManyOfNetwork,
     /// Another request used the same idempotency key.
     KeyUsed,

@@ -100,7 +100,7 @@ pub async fn pixels(state: &AppState, budget: &HeavyBudget, svg: String, width: 
     // No picture is higher than wide.
     budget.charge(PLIES_PER_PNG + width * width / PIXELS_PER_PLY)?;
     let render = move |_| async move { render_png(&svg, width).map_err(Problem::internal) };
-    state.heavy.run(HeavyClass::Pixels, budget.turn(), render).await
+    state.heavy.run(HeavyClass::Pixels, budget.turns(), render).await
 }
 
 pub fn drawn_png(png: Vec<u8>, etag: EntityTag, kept: Kept) -> HttpResponse {

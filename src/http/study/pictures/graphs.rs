@@ -163,7 +163,7 @@ impl Wanted {
         budget.charge(found.seated.game.ply().min(PLIES_DRAWN_MAX))?;
         let (drawn, view) = (found.clone(), self.view);
         let draw = move |reads: Reads| async move { graph(&reads, &drawn.seated, view).await };
-        state.heavy.run(HeavyClass::Picture, budget.turn(), draw).await
+        state.heavy.run(HeavyClass::Picture, budget.turns(), draw).await
     }
 }
 
