@@ -91,6 +91,22 @@ def unread_answers(game, honest, calls):
     return [ask_and_read_nothing(address, path, calls) for address in [CROWD] * 100 + addresses(100)]
 
 
+def faulty_bodies(game, honest, calls):
+    """10 connections of one address, and 60 of as many, that send bodies of 4 and of 64 KiB with as many faults as these hold."""
+    unknown = b"{" + b",".join(b'"%x":0' % n for n in range(480)) + b"}"
+    wrong = b'{"events":[' + b",".join([b"0"] * 2040) + b"]}"
+    late = b'{"moves":[' + b",".join([b'"C"'] * 16_000) + b",0]}"
+    bodies = [unknown, wrong, late]
+
+    async def sending(address):
+        own = Connection(address)
+        while True:
+            path = random.choice(["/v1/variants/kalah/play", "/v1/tokens", "/v1/webhooks"])
+            await call(own, calls, "POST", path, body=random.choice(bodies))
+
+    return [sending(address) for address in [CROWD] * 10 + addresses(60)]
+
+
 def idle_connections(game, honest, calls):
     """A crowd of connections of one address that send nothing after one call, and as many that wait."""
 
@@ -242,7 +258,17 @@ async def main(name, game, honest):
 
 ATTACKS = {
     attack.__name__: attack
-    for attack in (whole_games, unread_answers, idle_connections, imports, accounts, sign_ins, webhooks, identities)
+    for attack in (
+        whole_games,
+        unread_answers,
+        faulty_bodies,
+        idle_connections,
+        imports,
+        accounts,
+        sign_ins,
+        webhooks,
+        identities,
+    )
 }
 
 if __name__ == "__main__":

@@ -321,7 +321,7 @@ pub enum ReadinessCheck {
 }
 
 /// The most faults that an answer names.
-pub const FAULTS_MAX: usize = 50;
+pub const FAULTS_MAX: usize = 64;
 
 /// One invalid part of a request.
 #[derive(Clone, Debug, Serialize, ToSchema)]

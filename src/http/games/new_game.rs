@@ -5,7 +5,10 @@ use std::ops::{Not, RangeInclusive};
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 use time::Duration;
-use utoipa::ToSchema;
+use utoipa::{
+    ToSchema,
+    openapi::{Object, ObjectBuilder, Type},
+};
 use uuid::Uuid;
 
 use super::contested::is_contested;
@@ -22,7 +25,7 @@ use crate::{
         },
         view::{game::VisibilityWord, options::OptionValueView},
     },
-    rules::{AnyOptions, AnyPosition},
+    rules::{AnyOptions, AnyPosition, Variant},
 };
 
 /// Random bytes of a join code: 144 bits, 24 characters.
@@ -35,9 +38,8 @@ const NOT_INVITED: &str = "no such player can be invited";
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateGame {
-    /// The variant: see `GET /v1/variants`. Required without `from`.
     #[serde(default, deserialize_with = "extract::some_text")]
-    #[schema(nullable = false, example = "kalah")]
+    #[schema(schema_with = variant_word, required = false)]
     variant: Option<String>,
     /// One of the variant's presets; `standard` unless given.
     #[serde(default, deserialize_with = "extract::some_text")]
@@ -76,6 +78,16 @@ pub struct CreateGame {
     #[serde(default, skip_serializing_if = "Not::not")]
     #[schema(required = false)]
     practice: bool,
+}
+
+/// The schema of a variant's name. It lists the names, so that a body of the wrong form is also refused for an unknown one.
+fn variant_word() -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(Variant::ALL.map(|variant| variant.to_string())))
+        .description(Some("The variant: see `GET /v1/variants`. Required without `from`."))
+        .examples([Variant::ALL[0].to_string()])
+        .build()
 }
 
 /// The position with which a game begins.

@@ -96,11 +96,27 @@ impl ByAddress {
         Self { narrow: Limit::new(policy, clock), wide: Limit::new(policy.wide(), clock) }
     }
 
-    pub(super) fn count(&self, address: IpAddr, calls: NonZeroU32) -> Result<QuotaState, QuotaState> {
+    pub(super) fn count(&self, address: IpAddr, cost: impl Into<Cost>) -> Result<QuotaState, QuotaState> {
+        let cost = cost.into();
         if address.is_ipv6() {
-            self.wide.count(&site(address), calls)?;
+            self.wide.count(&site(address), cost)?;
         }
-        self.narrow.count(&network(address), calls)
+        self.narrow.count(&network(address), cost)
+    }
+}
+
+/// The calls for which a request counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cost {
+    /// The request passes only if there is room for them.
+    Asked(NonZeroU32),
+    /// The request has passed. Without room for them, later calls wait until they have leaked: at most a whole quota of them.
+    Owed(NonZeroU32),
+}
+
+impl From<NonZeroU32> for Cost {
+    fn from(calls: NonZeroU32) -> Self {
+        Self::Asked(calls)
     }
 }
 
@@ -110,6 +126,8 @@ pub(super) struct Limit<K: Hash + Eq + Clone, C: Clock = LimitClock> {
     policy: Policy,
     advertised: HeaderValue,
     limiter: RateLimiter<K, Buckets<K>, C, StateInformationMiddleware>,
+    /// The same buckets, which hold twice the quota for calls that are owed.
+    debts: RateLimiter<K, Buckets<K>, C, StateInformationMiddleware>,
 }
 
 impl<K: Hash + Eq + Clone> Limit<K> {
@@ -124,29 +142,37 @@ impl<K: Hash + Eq + Clone> Limit<K> {
     }
 }
 
-impl<K: Hash + Eq + Clone, C: Clock> Limit<K, C> {
+impl<K: Hash + Eq + Clone, C: Clock + Clone> Limit<K, C> {
     fn with(policy: Policy, buckets_max: usize, clock: C) -> Self {
         let Policy { name, quota, window_s } = policy;
         let each = Duration::from_secs(window_s.into()) / quota.get();
-        let rate = Quota::with_period(each).expect("a window has a length").allow_burst(quota);
+        let rate = |burst| Quota::with_period(each).expect("a window has a length").allow_burst(burst);
+        let buckets = Buckets(Arc::new(Cache::new(buckets_max)));
         let advertised = HeaderValue::from_str(&format!("\"{name}\";q={quota};w={window_s}"));
         Self {
             policy,
             advertised: advertised.expect("names are ASCII"),
-            limiter: RateLimiter::new(rate, Buckets(Cache::new(buckets_max)), clock),
+            limiter: RateLimiter::new(rate(quota), buckets.clone(), clock.clone()),
+            debts: RateLimiter::new(rate(quota.saturating_add(quota.get())), buckets, clock),
         }
     }
 
     /// Counts the calls if they may pass.
-    pub(super) fn count(&self, key: &K, calls: NonZeroU32) -> Result<QuotaState, QuotaState> {
-        match self.limiter.check_key_n(key, calls) {
+    pub(super) fn count(&self, key: &K, cost: impl Into<Cost>) -> Result<QuotaState, QuotaState> {
+        let quota = self.policy.quota.get();
+        let (limiter, calls, beyond_quota) = match cost.into() {
+            Cost::Asked(calls) => (&self.limiter, calls, 0),
+            Cost::Owed(calls) => (&self.debts, calls, quota),
+        };
+        match limiter.check_key_n(key, calls) {
             Ok(Ok(snapshot)) => {
-                let remaining = snapshot.remaining_burst_capacity();
+                let left = snapshot.remaining_burst_capacity();
+                let remaining = left.saturating_sub(beyond_quota);
                 // The time until the next call if none is left; else until the whole quota is available.
-                let missing = if remaining == 0 { 1 } else { self.policy.quota.get() - remaining };
+                let missing = if remaining == 0 { beyond_quota + 1 - left } else { quota - remaining };
                 Ok(self.quota_state(remaining, snapshot.quota().replenish_interval() * missing))
             }
-            Ok(Err(refused)) => Err(self.quota_state(0, refused.wait_time_from(self.limiter.clock().now()))),
+            Ok(Err(refused)) => Err(self.quota_state(0, refused.wait_time_from(limiter.clock().now()))),
             // The calls exceed a whole quota, which no request of ours does.
             Err(_) => Err(self.quota_state(0, Duration::from_secs(self.policy.window_s.into()))),
         }
@@ -159,8 +185,8 @@ impl<K: Hash + Eq + Clone, C: Clock> Limit<K, C> {
 }
 
 /// The buckets of a limit, with eviction: see [`BUCKETS_MAX`].
-#[derive(Debug)]
-struct Buckets<K: Hash + Eq + Clone>(Cache<K, Arc<InMemoryState>>);
+#[derive(Clone, Debug)]
+struct Buckets<K: Hash + Eq + Clone>(Arc<Cache<K, Arc<InMemoryState>>>);
 
 impl<K: Hash + Eq + Clone> StateStore for Buckets<K> {
     type Key = K;
@@ -177,7 +203,7 @@ impl<K: Hash + Eq + Clone> StateStore for Buckets<K> {
 /// What is left of a caller's quota, for the headers of draft-ietf-httpapi-ratelimit-headers-10.
 #[derive(Clone, Debug)]
 pub(super) struct QuotaState {
-    name: &'static str,
+    pub(super) name: &'static str,
     advertised: HeaderValue,
     /// The calls that may follow at once.
     remaining: u32,
@@ -262,6 +288,20 @@ mod tests {
     }
 
     #[test]
+    fn calls_that_are_owed_delay_later_ones_for_a_whole_quota_at_most() {
+        let (limit, clock) = limit(100);
+        let owed = |calls| Cost::Owed(NonZeroU32::new(calls).expect("it is not zero"));
+        assert_eq!(parts(&limit.count(&1, owed(7))), (true, 3, 14), "with room they are calls like others");
+        assert_eq!(parts(&limit.count(&1, owed(7))), (true, 0, 10), "four more than the quota has");
+        assert_eq!(parts(&limit.count(&1, ONE)), (false, 0, 10));
+        clock.advance(Duration::from_secs(10));
+        assert_eq!(parts(&limit.count(&1, ONE)), (true, 0, 2));
+        assert!(limit.count(&1, owed(10)).is_ok());
+        assert!(limit.count(&1, owed(1)).is_err(), "no one owes more than a whole quota");
+        assert_eq!(parts(&limit.count(&1, ONE)), (false, 0, 22));
+    }
+
+    #[test]
     fn memory_is_bounded_and_a_constant_caller_keeps_its_bucket() {
         let (limit, _) = limit(1000);
         while limit.count(&0, ONE).is_ok() {}
@@ -269,7 +309,7 @@ mod tests {
             assert!(limit.count(&key, ONE).is_ok(), "new callers pass");
             assert!(limit.count(&0, ONE).is_err(), "after {key} others");
         }
-        let buckets = limit.limiter.into_state_store().0;
+        let buckets = limit.limiter.into_state_store().0.clone();
         assert!(buckets.len() <= 1000, "{}", buckets.len());
     }
 

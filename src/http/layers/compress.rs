@@ -20,7 +20,11 @@ use actix_web::{
 };
 use flate2::{Compression, write::GzEncoder};
 
-use crate::http::answer::{code::NOT_MODIFIED, headers, problem::Problem};
+use crate::http::answer::{
+    code::{Code, NOT_MODIFIED},
+    headers,
+    problem::Problem,
+};
 
 /// Shorter answers are sent as they are: of these gzip saves 40 % at most, and no packet, for some 40 µs of the processor. Above, it halves
 /// the body, and from 800 bytes on it mostly saves a packet (`cargo bench --bench compression`).
@@ -42,7 +46,8 @@ const TYPES: [&str; 6] = [
 /// Never compressed, because each event must arrive at once; the encoder would hold it back until more follow.
 const EVENTS: &str = "text/event-stream";
 
-/// Compresses bodies, including streamed ones. A body that already has an encoding stays as it is.
+/// Compresses bodies, including streamed ones. A body that already has an encoding stays as it is. So does the answer to a faulty
+/// request: compressing its list of faults would take longer than finding them.
 pub async fn compress(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -88,7 +93,8 @@ fn varies(response: &HttpResponse) -> bool {
             .is_some_and(|value| TYPES.iter().any(|prefix| value.starts_with(prefix)) && !value.starts_with(EVENTS))
     };
     let is_plain = || !response.headers().contains_key(header::CONTENT_ENCODING);
-    response.head().status == NOT_MODIFIED || (is_long && is_text() && is_plain())
+    let names_faults = response.extensions().get::<Code>() == Some(&Code::ValidationFailed);
+    response.head().status == NOT_MODIFIED || (is_long && !names_faults && is_text() && is_plain())
 }
 
 /// Whether a client takes answers by gzip.

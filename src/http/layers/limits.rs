@@ -24,7 +24,7 @@ use tokio::time::sleep;
 
 pub use super::buckets::LimitClock;
 use super::{
-    buckets::{ByAddress, Limit, Policy, QuotaState},
+    buckets::{ByAddress, Cost, Limit, Policy, QuotaState},
     chosen::Chosen,
     client_address, response_headers,
 };
@@ -34,7 +34,7 @@ use crate::{
         address::{network, site},
         answer::problem::Problem,
         paths,
-        request::auth,
+        request::{auth, faults},
         state::{heavy::Turns, tokens::Caller},
     },
     live::Client,
@@ -150,6 +150,9 @@ pub async fn limit(
             let counted = SharedQuotaState(Rc::new(RefCell::new(state)));
             request.extensions_mut().insert(counted.clone());
             let outcome = next.call(request).await.map(ServiceResponse::map_into_boxed_body);
+            if let Ok(response) = &outcome {
+                charge_refused_body(response, &counted);
+            }
             let state = counted.0.borrow().clone();
             response_headers::with(outcome, move |headers| state.write_headers(headers))
         }
@@ -164,6 +167,22 @@ pub async fn limit(
 /// The quota's state after a counted request, which its answer will show.
 #[derive(Clone)]
 struct SharedQuotaState(Rc<RefCell<QuotaState>>);
+
+/// Charges what a body costs beyond one call, if the request was refused for it. The call has passed, so later calls wait if there
+/// is no room. Otherwise a client that has used up its quota would send long bodies for the price of one call.
+fn charge_refused_body(response: &ServiceResponse<BoxBody>, counted: &SharedQuotaState) {
+    let request = response.request();
+    let problem = response.response().error().and_then(|error| error.as_error::<Problem>());
+    let calls = problem.map_or(0, |problem| faults::further_calls(problem, request));
+    let calls = NonZeroU32::new(u32::try_from(calls).unwrap_or(u32::MAX));
+    if let (Some(limits), Some(calls)) = (request.app_data::<Data<Limits>>(), calls) {
+        let charged = limits.count_by_caller(request, Cost::Owed(calls)).unwrap_or_else(|state| state);
+        let mut shown = counted.0.borrow_mut();
+        if shown.name == charged.name {
+            *shown = charged;
+        }
+    }
+}
 
 /// Counts an expensive request, which was counted as one call, for more calls, by the caller's limits.
 pub fn count_more(request: &HttpRequest, calls: u32) -> Result<(), Problem> {
@@ -383,22 +402,22 @@ impl Limits {
     }
 
     /// Counts calls by their address and by their player. The state is the player's; without a token, the address's.
-    fn count_by_caller(&self, request: &impl HttpMessage, calls: NonZeroU32) -> Result<QuotaState, QuotaState> {
-        let address = client_address::client_address(request);
-        let of_everyone = self.everyone.count(address, calls)?;
+    fn count_by_caller(&self, request: &impl HttpMessage, cost: impl Into<Cost>) -> Result<QuotaState, QuotaState> {
+        let (cost, address) = (cost.into(), client_address::client_address(request));
+        let of_everyone = self.everyone.count(address, cost)?;
         let Some(caller) = auth::identity(request) else {
             let app = request.extensions().get::<CountedApp>().map(|app| (app.0, app.1));
             return match app {
-                Some((app, quota)) => self.app.of(quota, Limit::with_quota).count(&app, calls),
+                Some((app, quota)) => self.app.of(quota, Limit::with_quota).count(&app, cost),
                 // Once the database says whose key it is: see `count_app` and `count_bad_key`.
                 None if auth::app_key(request).is_some() => Ok(of_everyone),
-                None => self.address.count(address, calls),
+                None => self.address.count(address, cost),
             };
         };
         if caller.shares_limits() {
-            self.guests.count(address, calls)?;
+            self.guests.count(address, cost)?;
         }
-        self.player.count(&caller.player, calls)
+        self.player.count(&caller.player, cost)
     }
 }
 

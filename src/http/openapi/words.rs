@@ -20,7 +20,7 @@ use crate::{
         webhooks::deliveries::{CHALLENGE, PING},
     },
     domain::{DeviceKind, NoticeKind, OfferKind, Reason, ReportReason},
-    rules::IllegalMove,
+    rules::{IllegalMove, Variant},
     webhook::SendError,
 };
 
@@ -53,7 +53,9 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
     let acts = [texts(&Deed::WORDS), texts(&[CLOSE_REPORT, READ_GAME])].concat();
     let suspended = texts(&SuspendedGames::ALL.map(SuspendedGames::as_str));
     let devices = texts(&DeviceKind::ALL.map(DeviceKind::as_str));
+    let variants = Variant::ALL.map(|variant| variant.to_string()).to_vec();
     vec![
+        ("CreateGame", "variant", variants),
         ("Device", "kind", devices.clone()),
         ("Effect", "reason", reasons.clone()),
         ("Event", "offer", offers.clone()),
@@ -117,6 +119,7 @@ pub(super) fn one_of(words: Vec<String>) -> Object {
 
 /// Lists the words of a text in its extension, and in its description unless all stand there.
 fn list(object: &mut Object, words: Vec<String>) {
+    object.enum_values = None;
     let description = object.description.take().unwrap_or_default();
     let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
     let is_told = quoted.iter().all(|word| description.contains(word));

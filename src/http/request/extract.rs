@@ -51,7 +51,7 @@ pub fn payload_config() -> PayloadConfig {
 #[derive(Debug)]
 pub struct Body<T>(pub T);
 
-impl<T: DeserializeOwned + ToSchema> FromRequest for Body<T> {
+impl<T: DeserializeOwned + ToSchema + 'static> FromRequest for Body<T> {
     type Error = Problem;
     type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
 
@@ -72,7 +72,7 @@ impl<T: DeserializeOwned + ToSchema> FromRequest for Body<T> {
 #[derive(Debug)]
 pub struct OptionalBody<T>(pub T);
 
-impl<T: DeserializeOwned + Default + ToSchema> FromRequest for OptionalBody<T> {
+impl<T: DeserializeOwned + Default + ToSchema + 'static> FromRequest for OptionalBody<T> {
     type Error = Problem;
     type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
 
@@ -182,9 +182,13 @@ pub(super) fn read(
     payload: &mut Payload,
 ) -> impl Future<Output = Result<Bytes, Problem>> + use<> {
     let bytes = timeout(BODY_TIMEOUT, Bytes::from_request(request, payload));
-    async {
+    let request = request.clone();
+    async move {
         let late = |_| Problem::new(Code::MalformedRequest, "the body did not come in time");
-        bytes.await.map_err(late)?.map_err(|error| unreadable(&error))
+        let bytes = bytes.await.map_err(late)?;
+        // A body that cannot be read may have been as long as the longest.
+        faults::note_received(&request, bytes.as_ref().map_or(BODY_BYTES_MAX, Bytes::len));
+        bytes.map_err(|error| unreadable(&error))
     }
 }
 

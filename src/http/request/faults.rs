@@ -1,24 +1,31 @@
 //! All faults of a JSON body, by the schema of its type.
 //!
-//! serde stops at the first fault, and so do handlers that do not collect theirs. When a request is refused, its body
+//! serde stops at the first fault, and so do handlers that do not collect theirs. When a request is refused, a short body
 //! is compared with the schema. So the answer names every part that is missing, unknown, of the wrong type, or out of
 //! bounds. A request that is not refused costs nothing but the note that its body was read. A validator for JSON Schema
 //! would name the branches of a union that do not match; here the field that tells them apart decides.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, fmt};
 
 use actix_web::{HttpMessage, HttpRequest, web::Bytes};
-use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::http::{
-    answer::problem::{FAULTS_MAX, FieldError, Problem},
-    view::wire::ALWAYS_JSON,
+use super::{
+    json::Json,
+    shapes::{Bounds, OtherFields, Shape, ShapeId, Shapes, Union, Words},
+};
+use crate::http::answer::{
+    code::Code,
+    problem::{FAULTS_MAX, FieldError, Problem},
 };
 
 /// How deep a body is compared. No call's body is half as deep.
 const DEPTH_MAX: usize = 16;
+
+/// The longest body that is compared, in bytes: that takes a tenth of a millisecond. Of a longer one, the answer names the
+/// fault at which reading stopped. So many bytes of a refused body are charged as one call.
+pub const COMPARED_BYTES_MAX: usize = 4 * 1024;
 
 /// The body of a request, and how to find its faults.
 struct ReadBody {
@@ -26,9 +33,19 @@ struct ReadBody {
     faults: fn(&[u8]) -> Vec<FieldError>,
 }
 
+/// The bytes of a request's body that have arrived.
+struct ReceivedBytes(usize);
+
+/// Notes how much of a request's body has arrived.
+pub(super) fn note_received(request: &HttpRequest, bytes: usize) {
+    request.extensions_mut().insert(ReceivedBytes(bytes));
+}
+
 /// Notes the body that a request was read as.
-pub(crate) fn note<T: ToSchema>(request: &HttpRequest, bytes: &Bytes) {
-    request.extensions_mut().insert(ReadBody { bytes: bytes.clone(), faults: faults::<T> });
+pub(super) fn note<T: ToSchema + 'static>(request: &HttpRequest, bytes: &Bytes) {
+    if bytes.len() <= COMPARED_BYTES_MAX {
+        request.extensions_mut().insert(ReadBody { bytes: bytes.clone(), faults: faults::<T> });
+    }
 }
 
 /// A refusal with all faults of the request's body. Other failures stay as they are.
@@ -42,147 +59,36 @@ pub(crate) fn complete(problem: Problem, request: &HttpRequest) -> Problem {
     }
 }
 
-fn faults<T: ToSchema>(bytes: &[u8]) -> Vec<FieldError> {
-    let Ok(body) = serde_json::from_slice::<Value>(bytes) else { return vec![] };
-    let mut named = vec![];
-    T::schemas(&mut named);
-    let named = named.into_iter().map(|(name, schema)| (name, serde_json::to_value(schema).expect(ALWAYS_JSON)));
-    let mut comparison = Comparison { named: named.collect(), faults: vec![] };
-    let schema = serde_json::to_value(T::schema()).expect(ALWAYS_JSON);
-    comparison.compare(&schema, &body, "", DEPTH_MAX);
+/// The calls that a request costs beyond the first because its body is refused: one call for each 4 KiB begun.
+pub(crate) fn further_calls(problem: &Problem, request: &HttpRequest) -> usize {
+    let is_of_body = problem.is_of_body() || matches!(problem.code(), Code::MalformedRequest | Code::PayloadTooLarge);
+    let received = request.extensions().get::<ReceivedBytes>().filter(|_| is_of_body).map_or(0, |received| received.0);
+    received.div_ceil(COMPARED_BYTES_MAX).saturating_sub(1)
+}
+
+fn faults<T: ToSchema + 'static>(bytes: &[u8]) -> Vec<FieldError> {
+    let text = str::from_utf8(bytes).unwrap_or_default();
+    let Some(body) = Json::read(text, DEPTH_MAX) else { return vec![] };
+    let mut comparison = Comparison { shapes: &Shapes::of::<T>(), faults: vec![] };
+    comparison.compare(Shapes::ROOT, &body, &Pointer::Whole);
     comparison.faults
 }
 
-struct Comparison {
-    /// The schemas to which others refer.
-    named: BTreeMap<String, Value>,
-    faults: Vec<FieldError>,
+/// A place in a body. Its text is written for a fault only.
+enum Pointer<'a> {
+    Whole,
+    Field(&'a Pointer<'a>, &'a str),
+    Item(&'a Pointer<'a>, usize),
 }
 
-impl Comparison {
-    fn add(&mut self, pointer: &str, code: &'static str, detail: impl Into<String>) {
-        if self.faults.len() < FAULTS_MAX {
-            self.faults.push(FieldError::new(pointer, code, detail));
+impl fmt::Display for Pointer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pointer::Whole => Ok(()),
+            Pointer::Field(above, name) => write!(f, "{above}/{}", pointer_token(name)),
+            Pointer::Item(above, index) => write!(f, "{above}/{index}"),
         }
     }
-
-    fn compare(&mut self, schema: &Value, value: &Value, pointer: &str, depth: usize) {
-        let Some(depth) = depth.checked_sub(1) else { return };
-        let schema = self.resolved(schema);
-        if let Some(branches) = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array()) {
-            return self.compare_union(branches, value, pointer, depth);
-        }
-        for part in schema["allOf"].as_array().into_iter().flatten() {
-            self.compare(part, value, pointer, depth);
-        }
-        if let Some(expected) = wrong_type(&schema["type"], value) {
-            return self.add(pointer, "wrong_type", format!("expected {expected}"));
-        }
-        if let Some(words) = schema["enum"].as_array()
-            && !words.contains(value)
-        {
-            return self.add_not_one_of(pointer, words);
-        }
-        match value {
-            Value::Object(fields) => {
-                for required in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-                    if !fields.contains_key(required) {
-                        let missing = format!("missing field `{required}`");
-                        self.add(&below(pointer, required), "required", missing);
-                    }
-                }
-                for (name, field) in fields {
-                    let (known, further) = (&schema["properties"][name], &schema["additionalProperties"]);
-                    if !known.is_null() {
-                        self.compare(known, field, &below(pointer, name), depth);
-                    } else if further.is_object() {
-                        self.compare(further, field, &below(pointer, name), depth);
-                    } else if *further == Value::Bool(false) {
-                        self.add(&below(pointer, name), "unknown_field", "there is no such field");
-                    }
-                }
-            }
-            Value::Array(items) => {
-                self.check_length(&schema, ["minItems", "maxItems"], items.len(), pointer, "items");
-                for (index, item) in items.iter().enumerate() {
-                    self.compare(&schema["items"], item, &format!("{pointer}/{index}"), depth);
-                }
-            }
-            Value::String(text) => {
-                let length = text.chars().count();
-                self.check_length(&schema, ["minLength", "maxLength"], length, pointer, "characters");
-                if schema["format"] == "uuid" && Uuid::try_parse(text).is_err() {
-                    self.add(pointer, "wrong_format", "expected a UUID");
-                }
-            }
-            Value::Number(number) => {
-                let [least, most] = ["minimum", "maximum"].map(|bound| schema[bound].as_f64());
-                let number = number.as_f64().unwrap_or(f64::INFINITY);
-                if least.is_some_and(|least| number < least) || most.is_some_and(|most| number > most) {
-                    self.add(pointer, "out_of_range", bounds(&schema, ["minimum", "maximum"], ""));
-                }
-            }
-            Value::Null | Value::Bool(_) => {}
-        }
-    }
-
-    /// One of several schemas: that which the field that tells them apart names, or else the one with the fewest faults.
-    fn compare_union(&mut self, branches: &[Value], value: &Value, pointer: &str, depth: usize) {
-        let branches: Vec<_> = branches.iter().map(|branch| self.resolved(branch)).collect();
-        if let Some(tag) = tag_of(&branches).filter(|_| value.is_object()) {
-            let word = |branch: &Value| branch["properties"][&tag]["enum"][0].clone();
-            let Some(given) = value.get(&tag) else {
-                return self.add(&below(pointer, &tag), "required", format!("missing field `{tag}`"));
-            };
-            if let Some(branch) = branches.iter().find(|branch| word(branch) == *given) {
-                self.compare(branch, value, pointer, depth);
-            } else {
-                let words: Vec<_> = branches.iter().map(word).collect();
-                self.add_not_one_of(&below(pointer, &tag), &words);
-            }
-            return;
-        }
-        let found = branches.iter().map(|branch| {
-            let mut alone = Self { named: self.named.clone(), faults: vec![] };
-            alone.compare(branch, value, pointer, depth);
-            alone.faults
-        });
-        let fewest = found.min_by_key(Vec::len).unwrap_or_default();
-        self.faults.extend(fewest);
-        self.faults.truncate(FAULTS_MAX);
-    }
-
-    fn add_not_one_of(&mut self, pointer: &str, words: &[Value]) {
-        let values: Vec<_> =
-            words.iter().map(|word| word.as_str().map_or_else(|| word.to_string(), ToOwned::to_owned)).collect();
-        self.add(pointer, "not_one_of", format!("expected one of {}", values.join(", ")));
-        if let Some(fault) = self.faults.last_mut().filter(|fault| fault.pointer == pointer) {
-            fault.values = Some(values);
-        }
-    }
-
-    fn check_length(&mut self, schema: &Value, keys: [&str; 2], length: usize, pointer: &str, unit: &str) {
-        let [least, most] = keys.map(|key| schema[key].as_u64());
-        let length = u64::try_from(length).unwrap_or(u64::MAX);
-        if least.is_some_and(|least| length < least) || most.is_some_and(|most| length > most) {
-            self.add(pointer, "wrong_length", bounds(schema, keys, unit));
-        }
-    }
-
-    fn resolved(&self, schema: &Value) -> Value {
-        let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
-        name.and_then(|name| self.named.get(name)).unwrap_or(schema).clone()
-    }
-}
-
-/// The field that tells the branches of a union apart: each has one word for it, such as `type` or `grant_type`.
-fn tag_of(branches: &[Value]) -> Option<String> {
-    let has_word = |branch: &Value, name: &str| {
-        let words = branch["properties"][name]["enum"].as_array();
-        words.is_some_and(|words| words.len() == 1)
-    };
-    let names = branches.first()?["properties"].as_object()?.keys();
-    names.into_iter().find(|name| branches.iter().all(|branch| has_word(branch, name))).cloned()
 }
 
 /// A name escaped for a JSON pointer.
@@ -190,36 +96,117 @@ pub fn pointer_token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-fn below(pointer: &str, name: &str) -> String {
-    format!("{pointer}/{}", pointer_token(name))
+struct Comparison<'a> {
+    shapes: &'a Shapes,
+    faults: Vec<FieldError>,
 }
 
-/// The bounds of a schema in words.
-fn bounds(schema: &Value, keys: [&str; 2], unit: &str) -> String {
-    let text = match keys.map(|key| &schema[key]) {
-        [Value::Null, most] => format!("at most {most} {unit}"),
-        [least, Value::Null] => format!("at least {least} {unit}"),
-        [least, most] => format!("from {least} to {most} {unit}"),
-    };
-    text.trim_end().to_owned()
-}
+impl Comparison<'_> {
+    const fn is_full(&self) -> bool {
+        self.faults.len() >= FAULTS_MAX
+    }
 
-/// What a schema expects, if the value is of none of its types.
-fn wrong_type(types: &Value, value: &Value) -> Option<String> {
-    let types: Vec<_> = match types {
-        Value::String(one) => vec![one.as_str()],
-        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
-        _ => return None,
-    };
-    let is_of = |expected: &&str| match *expected {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "integer" => value.is_i64() || value.is_u64(),
-        "number" => value.is_number(),
-        "null" => value.is_null(),
-        _ => true,
-    };
-    (!types.iter().any(is_of)).then(|| types.join(" or "))
+    fn add(&mut self, pointer: &Pointer<'_>, code: &'static str, detail: &str) {
+        if !self.is_full() {
+            self.faults.push(FieldError::new(pointer.to_string(), code, detail));
+        }
+    }
+
+    fn add_not_one_of(&mut self, pointer: &Pointer<'_>, words: &Words) {
+        if !self.is_full() {
+            let fault = FieldError::new(pointer.to_string(), "not_one_of", &*words.detail);
+            self.faults.push(FieldError { values: Some(words.texts.clone()), ..fault });
+        }
+    }
+
+    fn compare(&mut self, shape: ShapeId, value: &Json<'_>, pointer: &Pointer<'_>) {
+        if self.is_full() || matches!(value, Json::Deep) {
+            return;
+        }
+        let shapes = self.shapes;
+        let shape = shapes.get(shape);
+        if let Some(union) = &shape.union {
+            return self.compare_union(union, value, pointer);
+        }
+        for part in &shape.all_of {
+            self.compare(*part, value, pointer);
+        }
+        if let Some(types) = shape.types.as_ref().filter(|types| !types.admit(value)) {
+            return self.add(pointer, "wrong_type", &types.detail);
+        }
+        if let Some(words) = shape.words.as_ref().filter(|words| words.position(value).is_none()) {
+            return self.add_not_one_of(pointer, words);
+        }
+        match value {
+            Json::Object(fields) => self.compare_fields(shape, fields, pointer),
+            Json::List(items) => {
+                self.check_count(shape.count.as_ref(), items.len(), pointer);
+                let Some(shape) = shape.items else { return };
+                for (index, item) in items.iter().enumerate() {
+                    self.compare(shape, item, &Pointer::Item(pointer, index));
+                }
+            }
+            Json::Text(text) => {
+                self.check_count(shape.length.as_ref(), text.chars().count(), pointer);
+                if shape.is_uuid && Uuid::try_parse(text).is_err() {
+                    self.add(pointer, "wrong_format", "expected a UUID");
+                }
+            }
+            Json::Integer(number) | Json::Fraction(number) => {
+                if let Some(range) = shape.range.as_ref().filter(|range| !range.admit(*number)) {
+                    self.add(pointer, "out_of_range", &range.detail);
+                }
+            }
+            Json::Null | Json::Boolean | Json::Deep => {}
+        }
+    }
+
+    fn compare_fields(&mut self, shape: &Shape, fields: &[(Cow<'_, str>, Json<'_>)], pointer: &Pointer<'_>) {
+        for name in shape.required.iter().filter(|required| fields.iter().all(|(name, _)| name != *required)) {
+            self.add(&Pointer::Field(pointer, name), "required", &format!("missing field `{name}`"));
+        }
+        for (name, field) in fields {
+            if self.is_full() {
+                return;
+            }
+            let at = Pointer::Field(pointer, name);
+            match (shape.fields.get(&**name), &shape.other_fields) {
+                (Some(known), _) | (None, OtherFields::Shaped(known)) => self.compare(*known, field, &at),
+                (None, OtherFields::Refused) => self.add(&at, "unknown_field", "there is no such field"),
+                (None, OtherFields::Ignored) => {}
+            }
+        }
+    }
+
+    fn check_count(&mut self, bounds: Option<&Bounds>, count: usize, pointer: &Pointer<'_>) {
+        if let Some(bounds) = bounds.filter(|bounds| !bounds.admit_count(count)) {
+            self.add(pointer, "wrong_length", &bounds.detail);
+        }
+    }
+
+    /// Compares a value with the branch that the tag names. Without a tag, it is the branch with the fewest faults among those that
+    /// admit the value's type.
+    fn compare_union(&mut self, union: &Union, value: &Json<'_>, pointer: &Pointer<'_>) {
+        if let (Some((tag, words)), Json::Object(fields)) = (&union.tag, value) {
+            let at = Pointer::Field(pointer, tag);
+            return match fields.iter().find(|(name, _)| name == tag) {
+                None => self.add(&at, "required", &format!("missing field `{tag}`")),
+                Some((_, word)) => match words.position(word) {
+                    Some(branch) => self.compare(union.branches[branch], value, pointer),
+                    None => self.add_not_one_of(&at, words),
+                },
+            };
+        }
+        let shapes = self.shapes;
+        let admits = |branch: &&ShapeId| shapes.get(**branch).types.as_ref().is_none_or(|types| types.admit(value));
+        let is_admitted = union.branches.iter().any(|branch| admits(&branch));
+        let found = union.branches.iter().filter(|branch| !is_admitted || admits(branch)).map(|branch| {
+            let mut alone = Comparison { shapes, faults: vec![] };
+            alone.compare(*branch, value, pointer);
+            alone.faults
+        });
+        let fewest = found.min_by_key(Vec::len).unwrap_or_default();
+        self.faults.extend(fewest);
+        self.faults.truncate(FAULTS_MAX);
+    }
 }

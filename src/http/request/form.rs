@@ -20,7 +20,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 #[derive(Debug)]
 pub struct FormOrJson<T>(pub T);
 
-impl<T: DeserializeOwned + ToSchema> FromRequest for FormOrJson<T> {
+impl<T: DeserializeOwned + ToSchema + 'static> FromRequest for FormOrJson<T> {
     type Error = Problem;
     type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
 

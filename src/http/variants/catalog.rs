@@ -15,7 +15,7 @@ use crate::{
     http::{
         answer::{
             headers::{KEPT_FOR_MINUTES, digest_tag},
-            problem::{FieldError, Problem},
+            problem::{FAULTS_MAX, FieldError, Problem},
         },
         request::{
             conditional::IfNoneMatch,
@@ -123,7 +123,8 @@ pub fn chosen_options(
     preset: &str,
     overrides: Vec<(String, OptionValueView)>,
 ) -> Result<AnyOptions, Problem> {
-    let overrides: Vec<_> = overrides.into_iter().map(|(name, value)| (truncated(&name), value.into())).collect();
+    let overrides = overrides.into_iter().take(OVERRIDES_MAX);
+    let overrides: Vec<_> = overrides.map(|(name, value)| (truncated(&name), value.into())).collect();
     let preset = truncated(preset);
     let error = match AnyOptions::new(variant, &preset, &overrides) {
         Ok(options) => return Ok(options),
@@ -138,7 +139,7 @@ pub fn chosen_options(
     // The other faults are those of the options without this one.
     let (first, mut named, mut rest) = (fault_of(&error), error.option().map(str::to_owned), overrides.clone());
     let mut further = vec![];
-    for _ in 0..OPTION_FAULTS_MAX {
+    for _ in 0..FAULTS_MAX {
         rest.retain(|(option, _)| Some(option) != named.as_ref());
         let Err(error) = AnyOptions::new(variant, preset, &rest) else { break };
         if !(is_preset_unknown && is_of_preset(&error)) {
@@ -158,8 +159,8 @@ pub fn chosen_variant(pointer: &str, name: &str) -> Result<Variant, Problem> {
     name.parse().map_err(|_| Problem::not_one_of(pointer, "there is no such variant", Variant::ALL.iter()))
 }
 
-/// The most further faults of options that an answer names.
-const OPTION_FAULTS_MAX: usize = 20;
+/// The most options that are checked: several times as many as a variant has. So the first of more have a fault, whatever the others are.
+const OVERRIDES_MAX: usize = FAULTS_MAX;
 
 /// The fault of a preset or an option in a body, whose options are given.
 fn fault(error: &OptionsError, given: &[(String, OptionValue)]) -> FieldError {

@@ -157,9 +157,58 @@ async fn moves_and_queries_say_what_is_wrong_in_stable_words() {
     let doubled = send(request.body(r#"{"ply": 1, "ply": 2, "move": "C"}"#)).await;
     assert_eq!(codes(&doubled), expected(&[("/ply", "duplicate_field")]));
     // The number of faults is bounded, however many a body has.
-    let many: serde_json::Map<_, _> = (0..1000).map(|n| (format!("field{n}"), json!(n))).collect();
-    let refused = app.post(&moves, Some(&south), &Value::Object(many)).await;
-    assert_eq!(codes(&refused).len(), 50, "{refused:?}");
+    let refused = app.post(&moves, Some(&south), &unknown_fields(300)).await;
+    assert_eq!(codes(&refused).len(), 64, "{refused:?}");
+}
+
+/// A body of as many fields that no call has, of 12 bytes each at most.
+fn unknown_fields(count: usize) -> Value {
+    (0..count).map(|n| (format!("x{n}"), json!(n))).collect::<serde_json::Map<_, _>>().into()
+}
+
+#[actix_web::test]
+async fn a_body_above_4_kib_names_the_fault_at_which_reading_stopped() {
+    let app = TestApp::start().await;
+    let play = "/v1/variants/kalah/play";
+    let mut body = unknown_fields(60);
+    body["moves"] = json!(["C", 3]);
+    assert_eq!(codes(&app.post(play, None, &body).await).len(), 61);
+    body["position"] = json!(" ".repeat(4096));
+    assert_eq!(codes(&app.post(play, None, &body).await), expected(&[("/moves/1", "wrong_type")]));
+}
+
+#[actix_web::test]
+async fn an_unknown_variant_is_named_beside_faults_of_form() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let body = json!({"variant": "nope", "side": "east", "clock": {"type": "per_move", "move_s": 5},
+        "opponent": {"type": "computer", "level": 9}});
+    let named = [
+        ("/variant", "not_one_of"),
+        ("/side", "not_one_of"),
+        ("/clock/move_s", "out_of_range"),
+        ("/opponent/level", "out_of_range"),
+    ];
+    for path in ["/v1/games", "/v1/games/seek"] {
+        let refused = app.post(path, Some(&ana), &body).await;
+        assert_eq!(codes(&refused), expected(&named), "{path}");
+        let errors = refused.body["errors"].as_array().expect("errors");
+        let variant = errors.iter().find(|error| error["pointer"] == "/variant").expect("a fault");
+        assert_eq!(variant["values"].as_array().expect("words").len(), 7, "{variant}");
+    }
+}
+
+#[actix_web::test]
+async fn all_faults_of_options_are_named_up_to_64() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    for (unknown, named) in [(30, 32), (300, 64)] {
+        let mut options = unknown_fields(unknown);
+        options["pits"] = json!(99);
+        options["seeds"] = json!("four");
+        let refused = app.create_game(&ana, &json!({"variant": "kalah", "options": options})).await;
+        assert_eq!(codes(&refused).len(), named, "{refused:?}");
+    }
 }
 
 #[actix_web::test]
@@ -206,7 +255,7 @@ async fn a_new_game_is_refused_with_all_faults_of_meaning() {
             ],
         ),
         // A body of the wrong form is not checked for its meaning.
-        (json!({"variant": "nope", "side": "q"}), vec![("/side", "not_one_of")]),
+        (json!({"variant": "kalah", "preset": "x", "side": "q"}), vec![("/side", "not_one_of")]),
     ] {
         assert_eq!(codes(&app.create_game(&ana, &body).await), expected(&faults), "{body}");
     }

@@ -133,6 +133,40 @@ async fn sign_ups_are_limited_by_address_with_or_without_a_token() {
 }
 
 #[actix_web::test]
+async fn a_refused_body_costs_a_call_for_each_4_kib_begun() {
+    let app = limited(&["127.0.0.0/8"]).await;
+    let ana = app.guest("Ana").await;
+    let call = async |guest: Option<&Guest>, path: &str, body: String| {
+        let request = signed(app.request(Method::POST, path), guest).header("x-forwarded-for", "192.0.2.1");
+        let answer = send(request.header("content-type", "application/json").body(body)).await;
+        (answer.status, standing(&answer).1)
+    };
+    let play = "/v1/variants/kalah/play";
+    let long = |bytes: usize, text: &str| format!("{}{text}", " ".repeat(bytes - text.len()));
+    for (guest, quota) in [(Some(&ana), 300), (None, 1000)] {
+        let mut left = quota;
+        for (bytes, text, status, calls) in [
+            (4096, "{}", 422, 1),
+            (4097, "{}", 422, 2),
+            (20_000, r#"{"moves":[3]}"#, 422, 5),
+            (65_536, "{", 400, 16),
+            (65_537, "{", 413, 16),
+            // What is accepted costs what its moves cost.
+            (65_536, r#"{"moves":["C"]}"#, 200, 1),
+        ] {
+            left -= calls;
+            assert_eq!(
+                call(guest, play, long(bytes, text)).await,
+                (StatusCode::from_u16(status).expect("a status"), left),
+                "{bytes} {text}"
+            );
+        }
+    }
+    // A quota of its own shows what is left of it, and the address pays for the body.
+    assert_eq!(call(None, "/v1/tokens", long(4096, "{}")).await, (StatusCode::UNPROCESSABLE_ENTITY, 299));
+}
+
+#[actix_web::test]
 async fn new_accounts_of_an_address_are_few_and_leave_its_guests_alone() {
     let app = limited(&["127.0.0.0/8"]).await;
     let guest = app.guest("Ana").await;
