@@ -107,6 +107,27 @@ def faulty_bodies(game, honest, calls):
     return [sending(address) for address in [CROWD] * 10 + addresses(60)]
 
 
+def unread_refusals(game, honest, calls):
+    """200 connections that send names of 60,000 characters, and lines of moves, and read no answer."""
+    moves = json.dumps({"moves": ["C", "F", "a", "c"]}).encode()
+    path, bodies = "/v1/variants/kalah/play", [b'{"' + b"~" * 60_000 + b'":0}', moves]
+
+    async def sending(address):
+        own = Connection(address)
+        try:
+            await own.open()
+            for n in range(16):
+                await own.send("POST", path, body=bodies[n % 2])
+            count(calls, "asked")
+            await asyncio.sleep(3600)
+        except OSError:
+            count(calls, "cut")
+        finally:
+            own.close()
+
+    return [sending(address) for address in [CROWD] * 100 + addresses(100)]
+
+
 def idle_connections(game, honest, calls):
     """A crowd of connections of one address that send nothing after one call, and as many that wait."""
 
@@ -262,6 +283,7 @@ ATTACKS = {
         whole_games,
         unread_answers,
         faulty_bodies,
+        unread_refusals,
         idle_connections,
         imports,
         accounts,

@@ -42,7 +42,7 @@ impl Faults {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::answer::problem::FAULTS_MAX;
+    use crate::http::answer::field_error::FAULTS_MAX;
 
     #[test]
     fn faults_are_collected_and_bounded_and_other_failures_are_not() {

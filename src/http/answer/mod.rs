@@ -1,8 +1,10 @@
 //! Parts that many answers share: the form of failures, headers, cursors and pages. Knows no route and no resource.
 
+pub(crate) mod bounds;
 pub(crate) mod code;
 pub(crate) mod cursor;
 pub(crate) mod faults;
+pub(crate) mod field_error;
 pub(crate) mod headers;
 pub(crate) mod page;
 pub(crate) mod problem;

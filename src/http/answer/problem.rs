@@ -17,7 +17,11 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use utoipa::ToSchema;
 
-use super::code::Code;
+use super::{
+    bounds::{FAILURE_BYTES_MAX, cut},
+    code::Code,
+    field_error::{FAULTS_MAX, FieldError},
+};
 use crate::{
     db::DbError,
     domain::Refusal,
@@ -82,7 +86,7 @@ pub struct ProblemBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     game: Option<GameView>,
-    /// With a conflict over a ply: the moves from the ply that was sent on, at most 100.
+    /// With a conflict over a ply: the moves from the ply that was sent on, at most 100, and as many as the failure has room for (32 KiB).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     moves: Option<Vec<MoveView>>,
@@ -116,13 +120,36 @@ pub struct ProblemBody {
     position: Option<String>,
 }
 
+impl ProblemBody {
+    /// The body as JSON. If it is too long, it has no accepted values, and the first of its faults and moves.
+    fn bounded_json(&self) -> String {
+        let json = serde_json::to_string(self).expect(ALWAYS_JSON);
+        if json.len() <= FAILURE_BYTES_MAX {
+            return json;
+        }
+        let mut short = self.clone();
+        short.errors.iter_mut().flatten().for_each(|error| error.values = None);
+        loop {
+            let json = serde_json::to_string(&short).expect(ALWAYS_JSON);
+            let (faults, moves) = (short.errors.as_mut(), short.moves.as_mut());
+            let listed =
+                faults.as_ref().map_or(0, |faults| faults.len()) + moves.as_ref().map_or(0, |moves| moves.len());
+            if json.len() <= FAILURE_BYTES_MAX || listed == 0 {
+                return json;
+            }
+            faults.into_iter().for_each(|faults| faults.truncate(faults.len() / 2));
+            moves.into_iter().for_each(|moves| moves.truncate(moves.len() / 2));
+        }
+    }
+}
+
 impl Problem {
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
         let body = ProblemBody {
             kind: format!("/problems/{}", code.as_str()),
             title: code.title(),
             status: code.status().as_u16(),
-            detail: detail.into(),
+            detail: cut(detail),
             code,
             request_id: String::new(),
             errors: None,
@@ -320,33 +347,6 @@ pub enum ReadinessCheck {
     Database,
 }
 
-/// The most faults that an answer names.
-pub const FAULTS_MAX: usize = 64;
-
-/// One invalid part of a request.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct FieldError {
-    /// A JSON pointer into the body; `?name` for a query parameter; the name of a header.
-    #[schema(example = "/options/seeds")]
-    pub pointer: String,
-    /// What is wrong with this part, in words for people.
-    pub detail: String,
-    /// What is wrong with it, in a stable word: `required`, `unknown_field`, `duplicate_field`, `wrong_type`, `not_one_of`,
-    /// `out_of_range`, `wrong_length`, `wrong_format`, or else `invalid`. Clients treat words that they do not know as `invalid`.
-    #[schema(value_type = String, example = "out_of_range")]
-    pub code: &'static str,
-    /// With `not_one_of`: what is accepted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, example = json!(["south", "north", "random"]))]
-    pub values: Option<Vec<String>>,
-}
-
-impl FieldError {
-    pub fn new(pointer: impl Into<String>, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), detail: detail.into(), code, values: None }
-    }
-}
-
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code().as_str(), self.body.detail)
@@ -389,7 +389,7 @@ impl ResponseError for Problem {
         if self.is_page {
             return response.body(self.page());
         }
-        response.body(serde_json::to_string(&self.body).expect(ALWAYS_JSON))
+        response.body(self.body.bounded_json())
     }
 }
 

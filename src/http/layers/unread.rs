@@ -1,7 +1,8 @@
 //! Answers that clients have not read yet: how many bytes of them a process keeps, in all and for each address.
 //!
 //! A client that reads slowly keeps its answer in memory. So long answers are handed to the connection in small pieces, and
-//! count until the last piece is handed over. Beyond the limits a long answer is replaced by 503.
+//! count until the last piece is handed over. Beyond the limits a long answer is replaced by 503. Only what tells that a request
+//! has changed something is always sent, and counts.
 
 use std::{
     collections::HashMap,
@@ -53,6 +54,12 @@ impl Unread {
         reserved.grow_to(bytes).then_some(reserved)
     }
 
+    /// Counts an answer that is sent in any case.
+    fn count(self: &Arc<Self>, address: Option<IpAddr>, bytes: usize) -> Reserved {
+        *self.lock().entry(address).or_default() += bytes;
+        Reserved { unread: self.clone(), address, bytes }
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<Option<IpAddr>, usize>> {
         self.0.lock().expect("nothing panics while it holds the counts")
     }
@@ -69,6 +76,9 @@ impl Reserved {
     /// Whether there is room for so many bytes in place of those that are reserved.
     fn grow_to(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
+        if more == 0 {
+            return true;
+        }
         let mut counts = self.unread.lock();
         // Few addresses have long answers at the same moment.
         let all: usize = counts.values().sum();
@@ -102,18 +112,17 @@ pub async fn bound(
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let unread = request.app_data::<Data<Unread>>().expect("every app is built with its counts").clone().into_inner();
     let address = limits::client(request.request()).address;
-    // What has changed something is always answered: its client would change it again.
     let is_safe = request.method().is_safe();
     let response = next.call(request).await?.map_into_boxed_body();
-    let bytes = match response.response().body().size() {
-        BodySize::Sized(bytes) if bytes > PIECE_BYTES as u64 => usize::try_from(bytes).unwrap_or(usize::MAX),
-        BodySize::Stream if !is_event_stream(&response) => STREAM_BYTES,
+    let (bytes, is_stream) = match response.response().body().size() {
+        BodySize::Sized(bytes) if bytes > PIECE_BYTES as u64 => (usize::try_from(bytes).unwrap_or(usize::MAX), false),
+        BodySize::Stream if !is_event_stream(&response) => (STREAM_BYTES, true),
         _ => return Ok(response),
     };
-    if !is_safe {
-        return Ok(response);
-    }
-    let Some(reserved) = unread.reserve(address, bytes) else {
+    // What has changed something is always answered: its client would change it again. No such answer is streamed.
+    let has_changed = !is_safe && !is_stream && response.status().is_success();
+    let reserved = unread.reserve(address, bytes).or_else(|| has_changed.then(|| unread.count(address, bytes)));
+    let Some(reserved) = reserved else {
         let detail = "too many long answers wait for their readers; read them, then try again";
         return Ok(response.error_response(Problem::busy(detail)));
     };
@@ -166,7 +175,21 @@ impl MessageBody for Pieces {
 
 #[cfg(test)]
 mod tests {
-    use std::{future::poll_fn, net::Ipv4Addr};
+    use std::{
+        convert::Infallible,
+        future::{poll_fn, ready},
+        net::Ipv4Addr,
+    };
+
+    use actix_web::{
+        App, HttpResponse,
+        body::to_bytes,
+        http::{Method, StatusCode},
+        middleware::from_fn,
+        test::{TestRequest, call_service, init_service},
+        web,
+    };
+    use futures_util::stream::once;
 
     use super::*;
 
@@ -190,6 +213,41 @@ mod tests {
         drop(held);
         assert!(unread.lock().is_empty());
         assert!(unread.reserve(Some(address(1)), BYTES_OF_ADDRESS_MAX).is_some());
+    }
+
+    #[actix_web::test]
+    async fn without_room_only_what_has_changed_something_is_sent() {
+        let unread = Data::new(Unread::default());
+        let long = |status: StatusCode| move || ready(HttpResponse::build(status).body("x".repeat(20_000)));
+        let stream = || ready(HttpResponse::Ok().streaming(once(ready(Ok::<_, Infallible>(Bytes::from("x"))))));
+        let app = App::new().app_data(unread.clone()).wrap(from_fn(bound)).service(
+            web::resource("/{what}")
+                .route(web::get().to(long(StatusCode::OK)))
+                .route(web::post().to(long(StatusCode::CREATED)))
+                .route(web::put().to(long(StatusCode::UNPROCESSABLE_ENTITY)))
+                .route(web::patch().to(stream)),
+        );
+        let app = init_service(app).await;
+        let call =
+            async |method: Method| call_service(&app, TestRequest::with_uri("/x").method(method).to_request()).await;
+        let answers = [(Method::GET, 200), (Method::POST, 201), (Method::PUT, 422), (Method::PATCH, 200)];
+        let mut held = vec![];
+        for (method, status) in &answers {
+            let answer = call(method.clone()).await;
+            assert_eq!(answer.status(), *status, "{method}");
+            held.push(answer);
+        }
+        assert_eq!(unread.bytes(), 3 * 20_000 + STREAM_BYTES, "each is counted, whatever its method");
+        drop(held);
+        let _full = unread.clone().into_inner().reserve(None, Unread::BYTES_MAX).expect("there is room");
+        for (method, _) in &answers {
+            let answer = call(method.clone()).await;
+            let is_act = method == Method::POST;
+            assert_eq!(answer.status(), if is_act { 201 } else { 503 }, "{method}");
+            assert_eq!(unread.bytes(), Unread::BYTES_MAX + if is_act { 20_000 } else { 0 }, "{method}");
+            assert!(!is_act || to_bytes(answer.into_body()).await.is_ok_and(|body| body.len() == 20_000));
+        }
+        assert_eq!(unread.bytes(), Unread::BYTES_MAX);
     }
 
     #[actix_web::test]

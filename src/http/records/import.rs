@@ -32,7 +32,7 @@ use crate::{
     },
     domain::{Import, PlayerKind, ReservedNames, Visibility},
     http::{
-        answer::{code::Code, problem::Problem},
+        answer::{bounds::cut, code::Code, problem::Problem},
         layers::limits,
         request::{
             extract::Query,
@@ -346,6 +346,7 @@ struct ImportErrorView {
 impl ImportedView {
     fn refused(line: usize, lines_before: usize, refused: Refused) -> Self {
         let Refused { line: within, column, detail } = refused;
-        Self { line, game_id: None, error: Some(ImportErrorView { line: lines_before + within, column, detail }) }
+        let error = ImportErrorView { line: lines_before + within, column, detail: cut(detail) };
+        Self { line, game_id: None, error: Some(error) }
     }
 }

@@ -27,10 +27,7 @@ use super::faults::{self, pointer_token};
 use crate::{
     domain::GameId,
     http::{
-        answer::{
-            code::Code,
-            problem::{FieldError, Problem},
-        },
+        answer::{code::Code, field_error::FieldError, problem::Problem},
         paths,
     },
     rules::Variant,

@@ -17,7 +17,8 @@ use super::{
 };
 use crate::http::answer::{
     code::Code,
-    problem::{FAULTS_MAX, FieldError, Problem},
+    field_error::{FAULTS_MAX, FieldError},
+    problem::Problem,
 };
 
 /// How deep a body is compared. No call's body is half as deep.

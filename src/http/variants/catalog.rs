@@ -14,8 +14,9 @@ use crate::{
     domain::variants_named,
     http::{
         answer::{
+            field_error::{FAULTS_MAX, FieldError},
             headers::{KEPT_FOR_MINUTES, digest_tag},
-            problem::{FAULTS_MAX, FieldError, Problem},
+            problem::Problem,
         },
         request::{
             conditional::IfNoneMatch,

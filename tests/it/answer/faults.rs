@@ -293,3 +293,36 @@ async fn a_name_and_a_password_are_refused_together() {
     let named = [("/name", "invalid"), ("/delete_webhooks", "invalid")];
     assert_eq!(codes(&app.patch("/v1/me", Some(&ana), &body).await), expected(&named));
 }
+
+#[actix_web::test]
+async fn a_failure_repeats_200_characters_and_has_at_most_32_kib() {
+    let app = TestApp::start().await;
+    let ana = app.guest("Ana").await;
+    let field = |name: String| json!({ name: 1 });
+    let nested = (0..60).map(|n| (n.to_string().repeat(25), json!("x"))).collect::<serde_json::Map<_, _>>();
+    for (path, body) in [
+        ("/v1/variants/kalah/play", field("~".repeat(60_000))),
+        ("/v1/variants/kalah/play", field("\u{1}".repeat(10_000))),
+        ("/v1/variants/kalah/play", json!({"moves": ["C", "🂡".repeat(10_000)]})),
+        ("/v1/variants/kalah/play", json!({"moves": [], "preset": "~".repeat(60_000)})),
+        ("/v1/variants/kalah/play", json!({"moves": [], "options": {"~".repeat(60_000): 1}})),
+        ("/v1/variants/kalah/play", json!({"moves": [], "position": "\u{1}".repeat(10_000)})),
+        ("/v1/games", field("\u{1}".repeat(600))),
+        ("/v1/games", json!({"variant": "kalah", "options": nested})),
+        ("/v1/webhooks", json!({"url": "https://x.example", "events": vec!["x"; 1000]})),
+        ("/v1/webhooks", json!({"url": "https://x.example", "events": vec!["x"; 64]})),
+    ] {
+        let refused = app.post(path, Some(&ana), &body).await;
+        assert!(refused.status.is_client_error(), "{refused:?}");
+        let bytes = refused.body.to_string().len();
+        assert!(bytes <= 32 * 1024, "{path}: {bytes} bytes");
+        let texts = refused.body["errors"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .flat_map(|error| [&error["pointer"], &error["detail"]]);
+        for text in texts.chain([&refused.body["detail"]]) {
+            assert!(text.as_str().is_some_and(|text| text.chars().count() <= 200), "{text}");
+        }
+    }
+}
