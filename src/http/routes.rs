@@ -29,7 +29,7 @@ use super::{
     },
     push::{devices, offer, settings},
     records::{export, import, list_export, my_imports, personal_export, verify},
-    request::{accept::prefers_page, conditional::IfNoneMatch, extract},
+    request::{accept::prefers_page, conditional::IfNoneMatch},
     sign_in::{begin, complete, identities},
     study::{
         analyses, explorer, hints, notes,
@@ -276,7 +276,6 @@ pub fn configure(config: &mut ServiceConfig, documentation: &Data<Documentation>
     }
     email_pages::configure(config);
     config
-        .app_data(extract::payload_config())
         .app_data(documentation.clone())
         .service(web::resource(DOCUMENT).guard(guard::Get()).to(show_document))
         .service(web::resource(DOCUMENT_3_0).guard(guard::Get()).to(show_document_3_0))

@@ -128,6 +128,28 @@ def unread_refusals(game, honest, calls):
     return [sending(address) for address in [CROWD] * 100 + addresses(100)]
 
 
+def unfinished_bodies(game, honest, calls):
+    """5,000 connections of ten addresses with bodies of 64 KiB whose end never comes. Every second one waits for an event meanwhile."""
+    line = "POST /v1/variants/kalah/play HTTP/1.1\r\n"
+    wait = f"GET /v1/games/{game}/events?after=999999 HTTP/1.1\r\nprefer: wait=50\r\n"
+    rest = "host: x\r\ncontent-type: application/json\r\ncontent-length: 65536\r\n\r\n" + " " * 65_000
+
+    async def stalling(n, address):
+        while True:
+            own = Connection(address)
+            try:
+                await own.open()
+                own.writer.write((wait if n % 2 else line).encode() + rest.encode())
+                status, _ = await own.receive()
+                count(calls, status)
+            except (OSError, asyncio.IncompleteReadError):
+                count(calls, "cut")
+            own.close()
+            await asyncio.sleep(1)
+
+    return [stalling(n, address) for address in addresses(10) for n in range(500)]
+
+
 def idle_connections(game, honest, calls):
     """A crowd of connections of one address that send nothing after one call, and as many that wait."""
 
@@ -284,6 +306,7 @@ ATTACKS = {
         unread_answers,
         faulty_bodies,
         unread_refusals,
+        unfinished_bodies,
         idle_connections,
         imports,
         accounts,

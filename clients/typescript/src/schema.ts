@@ -2652,7 +2652,7 @@ export interface components {
             /** @description The position with which the game begins, instead of the opening of its options. */
             start?: components["schemas"]["StartChoice"];
             /**
-             * @description The variant: see `GET /v1/variants`. Required without `from`.
+             * @description The variant: see `GET /v1/variants`. Required without `from`. One of `kalah`, `oware`, `congkak`, `bao`, `omweso`, `toguz_kumalak`, `bestemshe`. Clients ignore values that they do not know.
              * @example kalah
              */
             variant?: string;
@@ -4573,7 +4573,7 @@ export interface components {
             index?: number;
             /** @description With `illegal_move`: the moves that are allowed. */
             legal_moves?: string[];
-            /** @description With a conflict over a ply: the moves from the ply that was sent on, at most 100. */
+            /** @description With a conflict over a ply: the moves from the ply that was sent on, at most 100 and 32 KiB. */
             moves?: components["schemas"]["Move"][];
             /**
              * @description With `illegal_move` in a line of moves: the position before that move.

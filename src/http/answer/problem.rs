@@ -86,7 +86,7 @@ pub struct ProblemBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     game: Option<GameView>,
-    /// With a conflict over a ply: the moves from the ply that was sent on, at most 100, and as many as the failure has room for (32 KiB).
+    /// With a conflict over a ply: the moves from the ply that was sent on, at most 100 and 32 KiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     moves: Option<Vec<MoveView>>,

@@ -22,6 +22,7 @@ use crate::{
         answer::{code::Code, problem::Problem},
         layers::limits,
         request::{
+            body::MEDIUM_BODY,
             extract::{NoQuery, Query, some_text, some_word, word},
             form::FormOrJson,
             names::parse_name,
@@ -63,7 +64,7 @@ const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 pub async fn exchange_token(
     state: Data<AppState>,
     _: Query<NoQuery>,
-    body: FormOrJson<ExchangeToken>,
+    body: FormOrJson<ExchangeToken, MEDIUM_BODY>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let refuse = |detail: String| {

@@ -4,7 +4,7 @@
 use actix_web::{
     HttpRequest, HttpResponse, HttpResponseBuilder, guard,
     http::header,
-    web::{self, Data, Form},
+    web::{self, Data},
 };
 use askama::Template;
 use serde::Deserialize;
@@ -13,6 +13,7 @@ use super::{resets::set_password, verification::verify};
 use crate::http::{
     answer::{code::Code, problem::Problem},
     players::me::leftovers,
+    request::form::Form,
     state::AppState,
 };
 
@@ -110,7 +111,7 @@ fn void() -> EmailPage {
 }
 
 async fn confirm(state: Data<AppState>, form: Form<VerifyForm>, request: HttpRequest) -> Result<HttpResponse, Problem> {
-    let address = match verify(&state, &request, &form.token).await {
+    let address = match verify(&state, &request, &form.0.token).await {
         Ok(address) => address,
         Err(problem) if problem.code() == Code::InvalidLink => return Ok(refuse(Code::InvalidLink, &void())),
         Err(problem) => return Err(problem),
@@ -120,7 +121,7 @@ async fn confirm(state: Data<AppState>, form: Form<VerifyForm>, request: HttpReq
 }
 
 async fn set(state: Data<AppState>, form: Form<ResetForm>, request: HttpRequest) -> Result<HttpResponse, Problem> {
-    let ResetForm { token, password, unlink_identities } = form.into_inner();
+    let ResetForm { token, password, unlink_identities } = form.0;
     let leftovers = leftovers(false, unlink_identities.is_some());
     match set_password(&state, &request, &token, &password, leftovers).await {
         Ok((account, _)) => {

@@ -143,6 +143,8 @@ pub async fn limit(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    let client = client(request.request());
+    request.extensions_mut().insert(client);
     let counted = request.app_data::<Data<Limits>>().and_then(|limits| limits.count(&request));
     match counted {
         None => next.call(request).await.map(ServiceResponse::map_into_boxed_body),

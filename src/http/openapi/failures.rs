@@ -75,7 +75,7 @@ const fn detail(code: Code) -> &'static str {
         Code::NotFound => "there is no such game, or it is a private game of others",
         Code::MethodNotAllowed => "this address does not know the method",
         Code::NotAcceptable => "answers are application/json",
-        Code::PayloadTooLarge => "a body has at most 64 KiB",
+        Code::PayloadTooLarge => "a body of this call has at most 4 KiB",
         Code::UnsupportedMediaType => "a body is sent as application/json",
         Code::NameTaken => "an account has this name, or one that reads alike",
         Code::IdentityTaken => "the caller has another identity of this issuer: unlink it first",

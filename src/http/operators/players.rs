@@ -26,6 +26,7 @@ use crate::{
         answer::{code::Code, problem::Problem},
         players::profiles::{PlayerPath, name_taken, no_player},
         request::{
+            body::MEDIUM_BODY,
             extract::{Body, NoQuery, Query, some_text, some_word, word},
             names::parse_name,
         },
@@ -97,7 +98,7 @@ pub async fn act_on_player(
     operator: Operator,
     path: PlayerPath,
     _: Query<NoQuery>,
-    body: Body<ActOnPlayer>,
+    body: Body<ActOnPlayer, MEDIUM_BODY>,
 ) -> Result<HttpResponse, Problem> {
     let now = now();
     let (deed, reason) = body.0.read(&state, now)?;

@@ -26,7 +26,10 @@ use crate::{
         },
         players::reports::{ReportView, ReportedPlayer},
         records::personal_export::ExportedGame,
-        request::extract::{Body, NoQuery, Query, some_text, word},
+        request::{
+            body::MEDIUM_BODY,
+            extract::{Body, NoQuery, Query, some_text, word},
+        },
         state::{
             AppState,
             heavy::{HeavyClass, Turns},
@@ -133,7 +136,7 @@ pub async fn close_report(
     operator: Operator,
     path: ReportPath,
     _: Query<NoQuery>,
-    body: Body<CloseReport>,
+    body: Body<CloseReport, MEDIUM_BODY>,
 ) -> Result<HttpResponse, Problem> {
     let remark = body.0.remark.map(|remark| remark.parse::<Remark>()).transpose();
     let remark = remark.map_err(|error| Problem::invalid("/remark", error.to_string()))?;

@@ -22,6 +22,7 @@ use crate::{
         games::find::find_visible,
         layers::{client_address::client_address, limits},
         request::{
+            body::MEDIUM_BODY,
             extract::{Body, NoQuery, Query, some_text, word},
             player,
         },
@@ -57,7 +58,7 @@ pub async fn create_report(
     caller: Caller,
     path: PlayerPath,
     _: Query<NoQuery>,
-    body: Body<CreateReport>,
+    body: Body<CreateReport, MEDIUM_BODY>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let CreateReport { reason, note, game_id } = body.0;

@@ -24,6 +24,7 @@ use crate::{
         },
         layers::limits,
         request::{
+            body::MEDIUM_BODY,
             extract::{self, Body, NoQuery, Query},
             player,
         },
@@ -75,7 +76,7 @@ pub async fn create_device(
     state: Data<AppState>,
     caller: Caller,
     _: Query<NoQuery>,
-    body: Body<CreateDevice>,
+    body: Body<CreateDevice, MEDIUM_BODY>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let CreateDevice { kind, subscription, token, language } = body.0;

@@ -5,25 +5,20 @@ use std::{
     future::{Future, Ready, ready},
     marker::PhantomData,
     pin::Pin,
-    time::Duration,
 };
 
-use actix_web::{
-    FromRequest, HttpRequest,
-    dev::Payload,
-    error::PayloadError,
-    http::header,
-    web::{Bytes, PayloadConfig},
-};
+use actix_web::{FromRequest, HttpRequest, dev::Payload, http::header};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer},
 };
-use tokio::time::timeout;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::faults::{self, pointer_token};
+use super::{
+    body::{SHORT_BODY, read},
+    faults::{self, pointer_token},
+};
 use crate::{
     domain::GameId,
     http::{
@@ -33,34 +28,24 @@ use crate::{
     rules::Variant,
 };
 
-/// The largest body of a request, in bytes: many times what any call needs.
-pub const BODY_BYTES_MAX: usize = 64 * 1024;
-
-/// How long a body may take to arrive: 64 KiB over a slow connection. A stopping server waits for it.
-const BODY_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The server's setting for the largest body.
-pub fn payload_config() -> PayloadConfig {
-    PayloadConfig::new(BODY_BYTES_MAX)
-}
-
-/// A JSON body.
+/// A JSON body of at most `MAX` bytes.
 #[derive(Debug)]
-pub struct Body<T>(pub T);
+pub struct Body<T, const MAX: usize = SHORT_BODY>(pub T);
 
-impl<T: DeserializeOwned + ToSchema + 'static> FromRequest for Body<T> {
+impl<T: DeserializeOwned + ToSchema + 'static, const MAX: usize> FromRequest for Body<T, MAX> {
     type Error = Problem;
     type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let declared = declares_json(request);
-        let bytes = read(request, payload);
+        let bytes = read(request, payload, MAX);
         let request = request.clone();
         Box::pin(async move {
-            let bytes = bytes.await?;
+            let bytes = bytes.await;
             declared?;
+            let bytes = bytes?;
             faults::note::<T>(&request, &bytes);
-            parse(&bytes).map(Body)
+            parse(&bytes).map(Self)
         })
     }
 }
@@ -75,7 +60,7 @@ impl<T: DeserializeOwned + Default + ToSchema + 'static> FromRequest for Optiona
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let declared = declares_json(request);
-        let bytes = read(request, payload);
+        let bytes = read(request, payload, SHORT_BODY);
         let request = request.clone();
         Box::pin(async move {
             let bytes = bytes.await?;
@@ -173,22 +158,6 @@ impl FromRequest for VariantPath {
     }
 }
 
-/// The whole body, if it arrives in time.
-pub(super) fn read(
-    request: &HttpRequest,
-    payload: &mut Payload,
-) -> impl Future<Output = Result<Bytes, Problem>> + use<> {
-    let bytes = timeout(BODY_TIMEOUT, Bytes::from_request(request, payload));
-    let request = request.clone();
-    async move {
-        let late = |_| Problem::new(Code::MalformedRequest, "the body did not come in time");
-        let bytes = bytes.await.map_err(late)?;
-        // A body that cannot be read may have been as long as the longest.
-        faults::note_received(&request, bytes.as_ref().map_or(BODY_BYTES_MAX, Bytes::len));
-        bytes.map_err(|error| unreadable(&error))
-    }
-}
-
 /// Refuses a body that is not declared as JSON, or is declared as compressed.
 pub(super) fn declares_json(request: &HttpRequest) -> Result<(), Problem> {
     let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -207,13 +176,6 @@ pub fn check_plain(request: &HttpRequest) -> Result<(), Problem> {
     plain.then_some(()).ok_or_else(|| {
         Problem::new(Code::UnsupportedMediaType, "a body is sent as it is, without compression (Content-Encoding)")
     })
-}
-
-fn unreadable(error: &actix_web::Error) -> Problem {
-    match error.as_error::<PayloadError>() {
-        Some(PayloadError::Overflow) => Problem::new(Code::PayloadTooLarge, "a body has at most 64 KiB"),
-        _ => Problem::new(Code::MalformedRequest, "the body breaks off or cannot be read"),
-    }
 }
 
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {

@@ -8,36 +8,60 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{
-    extract::{check_plain, declares_json, parse, read},
+    body::{SHORT_BODY, read},
+    extract::{check_plain, declares_json, parse},
     faults,
 };
-use crate::http::answer::problem::Problem;
+use crate::http::answer::{code::Code, problem::Problem};
 
 /// The type of a form.
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// A body that is a JSON object of strings, or a form with the same names.
+/// A body of at most `MAX` bytes that is a JSON object of strings, or a form with the same names.
 #[derive(Debug)]
-pub struct FormOrJson<T>(pub T);
+pub struct FormOrJson<T, const MAX: usize>(pub T);
 
-impl<T: DeserializeOwned + ToSchema + 'static> FromRequest for FormOrJson<T> {
+impl<T: DeserializeOwned + ToSchema + 'static, const MAX: usize> FromRequest for FormOrJson<T, MAX> {
     type Error = Problem;
     type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let bytes = read(request, payload);
+        let bytes = read(request, payload, MAX);
         let request = request.clone();
         Box::pin(async move {
-            let bytes = bytes.await?;
+            let bytes = bytes.await;
             if !is_form(&request) {
                 declares_json(&request)?;
+                let bytes = bytes?;
                 faults::note::<T>(&request, &bytes);
                 return parse(&bytes).map(Self);
             }
             check_plain(&request)?;
-            let json = Bytes::from(Value::Object(members(&bytes)?).to_string());
+            let json = Bytes::from(Value::Object(members(&bytes?)?).to_string());
             faults::note::<T>(&request, &json);
             parse(&json).map(Self)
+        })
+    }
+}
+
+/// A form that a page of this server sends.
+#[derive(Debug)]
+pub struct Form<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest for Form<T> {
+    type Error = Problem;
+    type Future = Pin<Box<dyn Future<Output = Result<Self, Problem>>>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let bytes = read(request, payload, SHORT_BODY);
+        let request = request.clone();
+        Box::pin(async move {
+            if !is_form(&request) {
+                return Err(Problem::new(Code::UnsupportedMediaType, "a form is sent as a form"));
+            }
+            check_plain(&request)?;
+            let form = serde_urlencoded::from_bytes(&bytes.await?);
+            form.map(Self).map_err(|_| Problem::new(Code::MalformedRequest, "the form lacks a field or cannot be read"))
         })
     }
 }

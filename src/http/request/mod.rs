@@ -2,6 +2,7 @@
 
 pub(crate) mod accept;
 pub(crate) mod auth;
+pub(crate) mod body;
 pub(crate) mod conditional;
 pub(crate) mod extract;
 pub(crate) mod faults;

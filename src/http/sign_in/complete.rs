@@ -18,6 +18,7 @@ use crate::{
         layers::client_address::client_address,
         players::tokens::{NewPlayer, TokenSet},
         request::{
+            body::MEDIUM_BODY,
             extract::{Body, NoQuery, Query},
             names::parse_name,
         },
@@ -54,7 +55,7 @@ pub async fn complete_sign_in(
     state: Data<AppState>,
     path: IssuerPath,
     _: Query<NoQuery>,
-    body: Body<CompleteSignIn>,
+    body: Body<CompleteSignIn, MEDIUM_BODY>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let issuer = path.find(&state)?;

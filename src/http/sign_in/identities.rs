@@ -17,6 +17,7 @@ use crate::{
     http::{
         answer::{code::Code, problem::Problem},
         request::{
+            body::MEDIUM_BODY,
             extract::{Body, NoQuery, Query},
             player,
         },
@@ -77,7 +78,7 @@ pub async fn link_identity(
     caller: Caller,
     path: IssuerPath,
     _: Query<NoQuery>,
-    body: Body<Proof>,
+    body: Body<Proof, MEDIUM_BODY>,
 ) -> Result<HttpResponse, Problem> {
     let issuer = path.find(&state)?;
     let own = player::find(&state, caller).await?;

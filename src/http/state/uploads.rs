@@ -1,6 +1,8 @@
-//! The uploads of a process: large bodies that arrive or are worked on. Their memory is bounded, in all and by address.
+//! The room of a process for bodies that arrive or are worked on: those of imports, and all others above a few KiB. Their memory is
+//! bounded, in all and by address.
 //!
-//! A body counts as its bytes arrive, so a client that declares much and sends little takes nothing from others.
+//! An import counts as its bytes arrive, so a client that declares much and sends little takes nothing from others. Another body is
+//! short, and counts whole before it is read.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,55 +15,81 @@ use crate::{
     http::answer::{code::Code, problem::Problem},
 };
 
-/// The bytes of the uploads from one network: two of the largest bodies. So one address leaves most of the memory to others.
-const NETWORK_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// The imports from one network: a few seconds' work. Few clients upload at the same moment, even in a school.
+const NETWORK_IMPORTS_MAX: usize = 8;
 
-/// The uploads from one network: a few seconds' work. Few clients upload at the same moment, even in a school.
-const NETWORK_UPLOADS_MAX: usize = 8;
-
-/// `Retry-After` of a refused upload, in seconds: the time in which a stalled one is cut off.
+/// `Retry-After` of a refused body, in seconds: the time in which a stalled one is cut off.
 const RETRY_AFTER_S: u64 = 5;
 
-/// All uploads of a process.
+/// All bodies of a process that take room.
 #[derive(Debug, Default)]
 pub struct Uploads(Mutex<Held>);
 
-/// What the uploads hold at this moment.
+/// What the bodies hold at this moment.
 #[derive(Debug, Default)]
 struct Held {
     bytes: usize,
-    players: HashSet<PlayerId>,
-    networks: HashMap<Option<IpAddr>, HeldByNetwork>,
+    /// The players whose imports arrive or are worked on.
+    importers: HashSet<PlayerId>,
+    shares: HashMap<(Option<IpAddr>, Kind), Share>,
 }
 
+/// What bodies of a kind hold from one network.
 #[derive(Debug, Default)]
-struct HeldByNetwork {
-    uploads: usize,
+struct Share {
+    bodies: usize,
     bytes: usize,
 }
 
+/// Bodies that have a share of their own, so that stalled ones of a network leave room for its imports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Import,
+    Other,
+}
+
+impl Kind {
+    /// The bytes from one network. Imports: two of the largest, which leaves most of the room to others. Other bodies: 32 of the largest at
+    /// the same moment, of which each takes milliseconds.
+    const fn bytes_max(self) -> usize {
+        match self {
+            Self::Import => 16 * 1024 * 1024,
+            Self::Other => 2 * 1024 * 1024,
+        }
+    }
+}
+
 impl Uploads {
-    /// The bytes of all uploads together.
+    /// The bytes of all bodies together.
     pub const BYTES_MAX: usize = 64 * 1024 * 1024;
 
-    /// The bytes of all uploads now.
+    /// The bytes of all bodies now.
     pub fn bytes(&self) -> usize {
         self.lock().bytes
     }
 
-    /// Begins an upload, unless the player has one already, or the network has too many. Without limits no network is known.
+    /// Begins an import, unless the player has one already, or the network has too many. Without limits no network is known.
     pub fn begin(self: &Arc<Self>, player: PlayerId, network: Option<IpAddr>) -> Result<Upload, Problem> {
         let mut held = self.lock();
-        if held.players.contains(&player) {
+        if held.importers.contains(&player) {
             return Err(refusal(Code::RateLimited, "another upload of this player is not done; one at a time"));
         }
-        let of_network = held.networks.entry(network).or_default();
-        if network.is_some() && of_network.uploads >= NETWORK_UPLOADS_MAX {
+        let share = held.shares.entry((network, Kind::Import)).or_default();
+        if network.is_some() && share.bodies >= NETWORK_IMPORTS_MAX {
             return Err(refusal(Code::RateLimited, "too many uploads from this address at once"));
         }
-        of_network.uploads += 1;
-        held.players.insert(player);
-        Ok(Upload { uploads: Arc::clone(self), player, network, bytes: 0 })
+        share.bodies += 1;
+        held.importers.insert(player);
+        let room = Room { uploads: Arc::clone(self), share: (network, Kind::Import), bytes: 0 };
+        Ok(Upload { room, player })
+    }
+
+    /// Reserves room for a body that is no import.
+    pub fn reserve(self: &Arc<Self>, network: Option<IpAddr>, bytes: usize) -> Result<Room, Problem> {
+        self.lock().shares.entry((network, Kind::Other)).or_default().bodies += 1;
+        let mut room = Room { uploads: Arc::clone(self), share: (network, Kind::Other), bytes: 0 };
+        room.grow(bytes)?;
+        Ok(room)
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
@@ -69,46 +97,65 @@ impl Uploads {
     }
 }
 
-/// One upload. It ends when this is dropped.
+/// The room of one body. It is free when this is dropped.
 #[derive(Debug)]
-pub struct Upload {
+pub struct Room {
     uploads: Arc<Uploads>,
-    player: PlayerId,
-    network: Option<IpAddr>,
+    share: (Option<IpAddr>, Kind),
     bytes: usize,
 }
 
-impl Upload {
-    /// Counts bytes that have arrived, unless the uploads would hold too many.
-    pub fn add(&mut self, bytes: usize) -> Result<(), Problem> {
+impl Room {
+    /// Takes more room, unless the bodies would hold too much.
+    fn grow(&mut self, bytes: usize) -> Result<(), Problem> {
         let mut held = self.uploads.lock();
         if held.bytes + bytes > Uploads::BYTES_MAX {
             return Err(refusal(Code::Unavailable, "too much is being uploaded at once; try again"));
         }
-        let of_network = held.networks.entry(self.network).or_default();
-        if self.network.is_some() && of_network.bytes + bytes > NETWORK_BYTES_MAX {
+        let (network, kind) = self.share;
+        let share = held.shares.entry(self.share).or_default();
+        if network.is_some() && share.bytes + bytes > kind.bytes_max() {
             return Err(refusal(Code::RateLimited, "too much is being uploaded from this address at once"));
         }
-        of_network.bytes += bytes;
+        share.bytes += bytes;
         held.bytes += bytes;
         self.bytes += bytes;
         Ok(())
     }
 }
 
-impl Drop for Upload {
+impl Drop for Room {
     fn drop(&mut self) {
         let mut held = self.uploads.lock();
         held.bytes -= self.bytes;
-        held.players.remove(&self.player);
-        let is_last = held.networks.get_mut(&self.network).is_some_and(|of_network| {
-            of_network.bytes -= self.bytes;
-            of_network.uploads -= 1;
-            of_network.uploads == 0
+        let is_last = held.shares.get_mut(&self.share).is_some_and(|share| {
+            share.bytes -= self.bytes;
+            share.bodies -= 1;
+            share.bodies == 0
         });
         if is_last {
-            held.networks.remove(&self.network);
+            held.shares.remove(&self.share);
         }
+    }
+}
+
+/// One import. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Upload {
+    room: Room,
+    player: PlayerId,
+}
+
+impl Upload {
+    /// Counts bytes that have arrived, unless the bodies would hold too many.
+    pub fn add(&mut self, bytes: usize) -> Result<(), Problem> {
+        self.room.grow(bytes)
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        self.room.uploads.lock().importers.remove(&self.player);
     }
 }
 
@@ -138,13 +185,13 @@ mod tests {
         let first = begin(&uploads, 0, 1).expect("the first");
         assert_eq!(begin(&uploads, 0, 2).err(), Some(Code::RateLimited));
         let others: Vec<_> = (1..).map_while(|player| begin(&uploads, player, 1).ok()).collect();
-        assert_eq!(others.len() + 1, NETWORK_UPLOADS_MAX);
+        assert_eq!(others.len() + 1, NETWORK_IMPORTS_MAX);
         assert!(begin(&uploads, 100, 2).is_ok(), "another network is not affected");
         drop(first);
         assert!(begin(&uploads, 0, 1).is_ok());
         drop(others);
         let held = uploads.lock();
-        assert!(held.players.is_empty() && held.networks.is_empty());
+        assert!(held.importers.is_empty() && held.shares.is_empty());
     }
 
     #[test]
@@ -164,5 +211,19 @@ mod tests {
         assert!(late.add(MIB).is_ok());
         drop((all, late));
         assert_eq!(uploads.lock().bytes, 0);
+    }
+    #[test]
+    fn bodies_that_are_no_imports_have_a_small_share_of_the_same_room() {
+        let uploads = Arc::<Uploads>::default();
+        let network = |n| Some(IpAddr::V4(Ipv4Addr::from_bits(n)));
+        let reserve = |n, bytes| uploads.reserve(network(n), bytes).map_err(|problem| problem.code());
+        let held: Vec<_> = (0..32).map(|_| reserve(1, MIB / 16).expect("a share of 2 MiB")).collect();
+        assert_eq!(reserve(1, 1).err(), Some(Code::RateLimited));
+        assert!(begin(&uploads, 0, 1).expect("an import").add(16 * MIB).is_ok(), "imports have a share of their own");
+        let others: Vec<_> = (2..33).map(|n| reserve(n, 2 * MIB).expect("another network")).collect();
+        assert_eq!(reserve(40, 1).err(), Some(Code::Unavailable));
+        drop((held, others));
+        let all = uploads.lock();
+        assert!(all.bytes == 0 && all.shares.is_empty());
     }
 }

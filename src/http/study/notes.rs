@@ -20,6 +20,7 @@ use crate::{
         games::find::{find_past, find_visible},
         layers::limits,
         request::{
+            body::LONG_BODY,
             extract::{Body, GamePath, NoQuery, Query, ply_of},
             player,
         },
@@ -90,7 +91,7 @@ pub async fn write_note(
     path: GamePath,
     _: Query<NoQuery>,
     request: HttpRequest,
-    body: Body<WriteNote>,
+    body: Body<WriteNote, LONG_BODY>,
 ) -> Result<HttpResponse, Problem> {
     let text = body.0.text.parse::<NoteText>().map_err(|error| Problem::invalid("/text", error.to_string()))?;
     let ply = find_ply(&state, caller.player, path.0, &request).await?;

@@ -21,7 +21,10 @@ use crate::{
     http::{
         answer::{code::Code, problem::Problem},
         layers::limits,
-        request::extract::{self, Body, NoQuery, Query, VariantPath},
+        request::{
+            body::LONG_BODY,
+            extract::{self, Body, NoQuery, Query, VariantPath},
+        },
         state::AppState,
         view::{
             board::{BoardView, ScoreView, legal_moves},
@@ -71,7 +74,7 @@ pub async fn play_line(
     _state: Data<AppState>,
     path: VariantPath,
     _: Query<NoQuery>,
-    body: Body<PlayLine>,
+    body: Body<PlayLine, LONG_BODY>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let (start, words) = body.0.start(path.0)?;

@@ -28,6 +28,7 @@ use crate::{
         apps::caller::WebhookOwner,
         layers::limits,
         request::{
+            body::MEDIUM_BODY,
             extract::{self, Body, NoQuery, Nothing, OptionalBody, Query},
             idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
             player,
@@ -80,7 +81,7 @@ pub async fn create_webhook(
     WebhookOwner(caller): WebhookOwner,
     key: IdempotencyKey,
     _: Query<NoQuery>,
-    body: Body<CreateWebhook>,
+    body: Body<CreateWebhook, MEDIUM_BODY>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let keyed = KeyedRequest::of(key, caller, "/v1/webhooks", &body.0);
@@ -202,7 +203,7 @@ pub async fn update_webhook(
     WebhookOwner(caller): WebhookOwner,
     path: WebhookPath,
     _: Query<NoQuery>,
-    body: Body<UpdateWebhook>,
+    body: Body<UpdateWebhook, MEDIUM_BODY>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let UpdateWebhook { url, events, enabled } = body.0;

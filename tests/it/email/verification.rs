@@ -72,7 +72,7 @@ async fn what_is_wrong_is_said_and_queues_nothing() {
     app.put("/v1/me/email", Some(&ana), &wrong).await.is_problem(401, "invalid_credentials");
     set(&app, &app.guest("Bo").await, "bo@c.example").await.is_problem(403, "forbidden");
     app.put("/v1/me/email", None, &wrong).await.is_problem(401, "unauthenticated");
-    for token in ["", "a", &"a".repeat(60_000)] {
+    for token in ["", "a", &"a".repeat(4_000)] {
         verify(&app, token).await.is_problem(422, "invalid_link");
     }
     for table in ["mail", "account_email", "password_reset_request", "email_token"] {

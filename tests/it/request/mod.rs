@@ -1,4 +1,5 @@
-//! What concerns every request: authentication and idempotency keys.
+//! What concerns every request: authentication, bodies and idempotency keys.
 
 pub mod auth;
+pub mod bodies;
 pub mod idempotency;
