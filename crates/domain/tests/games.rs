@@ -1,11 +1,11 @@
 //! Games by the public interface: what commands and time lead to, and that a game is the fold of its log.
 
 use mancala_domain::{
-    Action, Clock, Command, Context, Decision, Event, Fact, Flaw, Game, GameId, GameResult, Level, NothingToOffer,
-    OfferAnswer, OfferKind, Opponent, PLIES_MAX, Permitted, PlayerId, Ply, PlyAction, Previous, RUNNING_GAMES_MAX,
-    Reason, Refusal, ReplayError, Seat, Start, Status, Terms, Visibility, audit,
+    Action, Clock, Command, Context, Decision, Event, Fact, Flaw, Game, GameId, GameResult, GameState, Level,
+    NothingToOffer, OfferAnswer, OfferKind, Opponent, PLIES_MAX, Permitted, PlayerId, Ply, PlyAction, Previous,
+    RUNNING_GAMES_MAX, Reason, Refusal, ReplayError, Seat, Start, Status, Terms, Visibility, audit,
 };
-use mancala_rules::{AnyOptions, ParseMoveError, Side, Variant};
+use mancala_rules::{AnyOptions, OptionKind, ParseMoveError, Side, Variant};
 use proptest::prelude::*;
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
@@ -517,6 +517,25 @@ fn a_game_ends_with_a_draw_at_its_greatest_length() {
     let end = Event { seq: last.seq - 1, ..last };
     let log = [shorter.as_slice(), std::slice::from_ref(&end)].concat();
     assert_eq!(audit(table.game.id(), &log, None), [Flaw::Result { seq: end.seq }]);
+}
+
+#[test]
+fn no_new_game_may_be_longer_than_a_stored_one() {
+    for variant in Variant::ALL {
+        let Some(spec) = variant.options().iter().find(|spec| spec.name == "max_plies") else { continue };
+        assert_eq!(spec.kind, OptionKind::Integer { min: 100, max: u16::try_from(PLIES_MAX).expect("a small number") });
+        // One that was created with more ends as before.
+        let options = AnyOptions::parse_recorded(variant, "standard", "max_plies=10000").expect("a text of a game");
+        let mut table = Table::new(Terms { options, ..terms(Opponent::Open, variant, "", Clock::Unlimited) });
+        table.execute(PEOPLE[1], Action::Join { join_code: None }, START).expect("the seat is free");
+        table.game = Game::from_stored(GameState { ply: PLIES_MAX - 1, ..table.game.state().clone() });
+        let mv = table.game.position().legal_moves()[0].to_string();
+        let command =
+            Command { player: table.to_move().0, if_version: None, action: Action::Play { ply: PLIES_MAX, word: &mv } };
+        let events = table.game.decide(&command, &table.context(START)).expect("a legal move").events;
+        let Fact::Finished(result) = &events[1].fact else { panic!("{events:?}") };
+        assert_eq!((result.winner, result.reason), (None, Reason::PlyLimit));
+    }
 }
 
 #[test]

@@ -275,7 +275,8 @@ impl CreateGame {
     fn chosen_base(&self) -> Result<Base, Problem> {
         let missing = || Problem::invalid_as("required", "/variant", "`variant` is required without `from`");
         let variant = chosen_variant("/variant", self.variant.as_deref().ok_or_else(missing)?)?;
-        let options = chosen_options(variant, self.preset.as_deref().unwrap_or(STANDARD), self.options.clone())?;
+        let preset = self.preset.as_deref().unwrap_or(STANDARD);
+        let options = chosen_options(variant, preset, self.options.clone(), |spec| spec.kind)?;
         let start = self.start.as_ref().map(|start| start.position(&options)).transpose()?;
         if start.is_none() && AnyPosition::opening(&options).outcome().is_some() {
             return Err(Problem::invalid("/options", "a game with these options is over before its first move"));

@@ -118,16 +118,17 @@ pub fn standard() -> String {
     STANDARD.to_owned()
 }
 
-/// The options that a request chooses, or a problem that points to the wrong field.
+/// The options that a request chooses within what `kinds` says, or a problem that points to the wrong field.
 pub fn chosen_options(
     variant: Variant,
     preset: &str,
     overrides: Vec<(String, OptionValueView)>,
+    kinds: fn(&OptionSpec) -> OptionKind,
 ) -> Result<AnyOptions, Problem> {
     let overrides = overrides.into_iter().take(OVERRIDES_MAX);
     let overrides: Vec<_> = overrides.map(|(name, value)| (truncated(&name), value.into())).collect();
     let preset = truncated(preset);
-    let error = match AnyOptions::new(variant, &preset, &overrides) {
+    let error = match AnyOptions::within(variant, &preset, &overrides, kinds) {
         Ok(options) => return Ok(options),
         Err(error) => error,
     };
@@ -142,7 +143,7 @@ pub fn chosen_options(
     let mut further = vec![];
     for _ in 0..FAULTS_MAX {
         rest.retain(|(option, _)| Some(option) != named.as_ref());
-        let Err(error) = AnyOptions::new(variant, preset, &rest) else { break };
+        let Err(error) = AnyOptions::within(variant, preset, &rest, kinds) else { break };
         if !(is_preset_unknown && is_of_preset(&error)) {
             further.push(fault_of(&error));
         }

@@ -33,7 +33,7 @@ use crate::{
             wire::SideWord,
         },
     },
-    rules::{AnyOptions, AnyPosition, Effect, IllegalMove, Move, Outcome, Side, Variant},
+    rules::{AnyOptions, AnyPosition, Effect, IllegalMove, Move, OptionSpec, Outcome, Side, Variant},
 };
 
 /// The most moves of a line: several times the longest game between people, a match of many rounds.
@@ -195,7 +195,8 @@ impl PlayLine {
         if self.moves.len() > LINE_MOVES_MAX {
             return Err(Problem::invalid("/moves", format!("a line has at most {LINE_MOVES_MAX} moves")));
         }
-        let options = chosen_options(variant, &self.preset, self.options)?;
+        // Also the options of a game whose values are no longer chosen.
+        let options = chosen_options(variant, &self.preset, self.options, OptionSpec::recorded_kind)?;
         Ok((start(&options, self.position.as_deref(), "/position")?, self.moves))
     }
 }

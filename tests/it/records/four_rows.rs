@@ -5,7 +5,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
-use super::{archive::archive_all, import::import};
+use super::{
+    archive::{archive_all, execute},
+    import::import,
+};
 use crate::support::{
     app::TestApp,
     calls::{Guest, send, signed},
@@ -114,6 +117,48 @@ async fn a_changed_default_reaches_no_game_that_there_is() {
     assert!(!exported.contains("[Options"), "{exported}");
     let imported = import(&app, &ana, "", "text/plain", exported).await;
     is_same(imported.body["items"][0]["game_id"].as_str().expect("an id"), "exported").await;
+}
+
+#[actix_web::test]
+async fn what_a_stored_game_cannot_keep_is_refused_and_still_read() {
+    let app = TestApp::start().await;
+    let ana = app.account("Ana", "correct horse").await;
+    let longer = json!({"variant": "omweso", "opponent": {"type": "self"}, "options": {"max_plies": 2001}});
+    let refused = app.post("/v1/games", Some(&ana), &longer).await;
+    refused.is_problem(422, "validation_failed");
+    let error = &refused.body["errors"][0];
+    assert_eq!((&error["pointer"], &error["code"]), (&json!("/options/max_plies"), &json!("out_of_range")));
+    assert!(error["detail"].as_str().is_some_and(|detail| detail.ends_with("from 100 to 2000")), "{error}");
+    let variant = app.get("/v1/variants/omweso", None).await.body;
+    let option = variant["options"].as_array().expect("options").iter().find(|option| option["name"] == "max_plies");
+    assert_eq!(option.map(|option| &option["max"]), Some(&json!(2000)));
+    // A game that was created with more, as it is stored.
+    let body = json!({"variant": "omweso", "opponent": {"type": "self"}});
+    let game = app.created(&ana, &body).await;
+    let id = game["id"].as_str().expect("an id");
+    execute(
+        &app,
+        format!(
+            "update game set options = 'max_plies=10000' where id = '{id}'; \
+             update event set detail = jsonb_set(detail::jsonb, '{{options}}', '\"max_plies=10000\"') where game_id = '{id}'"
+        ),
+    )
+    .await;
+    let (second, _) = app.second_server();
+    let get = async |path: &str| {
+        let request = reqwest::Client::new().get(format!("http://{second}/v1/games/{id}{path}"));
+        send(signed(request, Some(&ana))).await
+    };
+    assert_eq!(get("").await.body["options"]["max_plies"], 10_000);
+    let line = json!({"options": {"max_plies": 10_000}, "moves": ["I"]});
+    assert_eq!(app.post("/v1/variants/omweso/play", None, &line).await.status, 200);
+    app.resign_game(id, &ana).await;
+    assert_eq!(archive_all(&app).await.games, 1);
+    assert_eq!(get("/verify").await.body["flaws"], json!([]));
+    let exported = get("/export?format=text").await.text;
+    assert!(exported.contains("[Options \"max_plies=10000\"]"), "{exported}");
+    let imported = import(&app, &ana, "", "text/plain", exported).await;
+    assert_eq!(imported.body["imported"], 1, "{imported:?}");
 }
 
 fn with_circuits(mut body: Value, circuits: u32) -> Value {

@@ -2,7 +2,7 @@
 //! what an option does.
 
 use crate::{
-    OptionSpec, OptionValue, OptionsError, PresetSpec, Variant, congkak, four_row, kalah,
+    OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant, congkak, four_row, kalah,
     kumalak::{self, bestemshe, toguz_kumalak},
     options::{Kinds, check_overrides, parse_overrides, with_recorded, write_overrides},
     oware,
@@ -55,11 +55,17 @@ impl AnyOptions {
         Self::within(variant, preset, &overrides, OptionSpec::recorded_kind)
     }
 
-    fn within(
+    /// The options of a preset, with overrides: each has a value of what `kinds` says, [`OptionSpec::kind`] as in
+    /// [`AnyOptions::new`] or [`OptionSpec::recorded_kind`].
+    ///
+    /// # Errors
+    ///
+    /// As [`AnyOptions::new`].
+    pub fn within(
         variant: Variant,
         preset: &str,
         overrides: &[(String, OptionValue)],
-        kinds: Kinds,
+        kinds: fn(&OptionSpec) -> OptionKind,
     ) -> Result<Self, OptionsError> {
         let unknown = |_| OptionsError::UnknownPreset { variant, preset: preset.to_owned() };
         let of_four_rows = |variant| {

@@ -243,7 +243,14 @@ pub static OPTIONS: [OptionSpec; 10] = [
         (100, 12),
         "After how many circuits without a capture a sowing counts as endless.",
     ),
-    integer("max_plies", (100, 10_000), 1000, "After how many plies the game is a draw at the latest."),
+    // More than 2,000 was chosen once, and texts of games have it. A stored game ends after 2,000 plies in any case.
+    changed_integer(
+        "max_plies",
+        (100, 2000),
+        1000,
+        (10_000, 1000),
+        "After how many plies the game is a draw at the latest.",
+    ),
 ];
 
 /// Choices that exclude each other (R20).

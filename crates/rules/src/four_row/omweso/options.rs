@@ -3,7 +3,7 @@
 use crate::{
     BySide, OptionSpec, OptionValue, PresetSpec,
     four_row::{OptionsError, Variant},
-    options::{changed_integer, choice, choice_with_default, integer, switched_off, switched_on},
+    options::{changed_integer, choice, choice_with_default, switched_off, switched_on},
 };
 
 /// The options of Omweso (R20). Always within bounds; no two of them exclude each other.
@@ -195,7 +195,14 @@ pub static OPTIONS: [OptionSpec; 8] = [
         (1000, 40),
         "After how many circuits without a capture a sowing counts as endless.",
     ),
-    integer("max_plies", (100, 10_000), 1000, "After how many plies the game is a draw at the latest."),
+    // More than 2,000 was chosen once, and texts of games have it. A stored game ends after 2,000 plies in any case.
+    changed_integer(
+        "max_plies",
+        (100, 2000),
+        1000,
+        (10_000, 1000),
+        "After how many plies the game is a draw at the latest.",
+    ),
 ];
 
 /// The presets, in the order of [`Preset::ALL`] (R33).

@@ -129,6 +129,22 @@ fn a_text_without_circuits_keeps_the_first_default_in_every_preset() {
 }
 
 #[test]
+fn more_plies_than_a_stored_game_keeps_are_read_and_not_chosen() {
+    for variant in Variant::ALL {
+        let more = [("max_plies".to_owned(), OptionValue::Integer(2001))];
+        let refused = AnyOptions::new(variant, "standard", &more).unwrap_err();
+        assert_eq!(refused.to_string(), "option `max_plies` must be an integer from 100 to 2000");
+        for plies in [2001, 10_000] {
+            let text = format!("max_plies={plies}");
+            let recorded = AnyOptions::parse_recorded(variant, "standard", &text).unwrap();
+            assert!(recorded.values().contains(&("max_plies", OptionValue::Integer(plies))));
+            assert_eq!(recorded.overrides(), text);
+        }
+        assert!(AnyOptions::parse_recorded(variant, "standard", "max_plies=10001").is_err());
+    }
+}
+
+#[test]
 fn options_of_four_rows_are_read_back_from_their_text() {
     for variant in Variant::ALL {
         for seed in 1..200 {
