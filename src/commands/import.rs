@@ -43,7 +43,7 @@ pub fn import(options: &Serve, import: &Import) -> Result<(), Failure> {
     let read: ReadGame = Arc::new(move |is_json, text, now| {
         let form = if is_json { Form::JsonLines } else { Form::Text };
         let refused = |Refused { line, column, detail }| (line, column, detail);
-        http::read_game(form, text, now, &reserved).map_err(refused)
+        http::read_game(form, text, now, &reserved).map(|(import, _)| import).map_err(refused)
     });
     let salt = if import.again { rand::random::<[u8; 16]>().to_vec() } else { vec![] };
     let (total, waiting) = with_database(options, async |database, pool| {

@@ -3469,7 +3469,7 @@ export interface components {
              */
             to_ply?: number | null;
         };
-        /** @description Why a game was not imported. */
+        /** @description Why a game was not imported, or what of it counts as unknown. */
         ImportError: {
             /**
              * @description The character in that line, from 1, if it is known.
@@ -3540,7 +3540,7 @@ export interface components {
         };
         /** @description How the game ended. */
         ImportResult: {
-            /** @description Why it ended, as the result of a game says it. One of `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `agreement`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`, `endless_move`, `ply_limit`, `resignation`, `timeout`, `unknown`. Clients ignore values that they do not know. */
+            /** @description Why it ended, as the result of a game says it. A word that is not known counts as `unknown`. One of `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `agreement`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`, `endless_move`, `ply_limit`, `resignation`, `timeout`, `unknown`. Clients ignore values that they do not know. */
             reason?: string | null;
             score?: components["schemas"]["ImportScore"] | null;
             /** @description `south` or `north`; null on a draw. */
@@ -3614,6 +3614,8 @@ export interface components {
              * @example 1
              */
             line: number;
+            /** @description What of the game counts as unknown, such as a reason to end in words of another program. The game is imported all the same. */
+            warnings?: components["schemas"]["ImportError"][];
         };
         /** @description A player, as operators see it. */
         InspectedPlayer: {

@@ -234,10 +234,12 @@ impl Importing {
         let (db, player) = (&self.state.db, Some(self.importer.player));
         let played = import::play(db, games.imports.clone(), player, self.visibility, at).await?;
         let (mut items, mut whole) = (games.refused.clone(), vec![]);
-        for (&(line, lines_before), played) in games.lines.iter().zip(played) {
+        for (ReadLine { line, lines_before, warning }, played) in games.lines.iter().zip(played) {
+            let (line, lines_before) = (*line, *lines_before);
             match played {
                 Ok(game) => {
-                    items.push(ImportedView { line, game_id: Some(game.game.id().0), error: None });
+                    let warnings = warning.iter().cloned().map(|it| ImportErrorView::of(lines_before, it)).collect();
+                    items.push(ImportedView { line, game_id: Some(game.game.id().0), error: None, warnings });
                     whole.push(game);
                 }
                 Err(error) => items.push(ImportedView::refused(line, lines_before, error.into())),
@@ -259,11 +261,19 @@ impl Importing {
     }
 }
 
+/// Where a game stands in a body.
+struct ReadLine {
+    /// The line with which it begins.
+    line: usize,
+    lines_before: usize,
+    warning: Option<Refused>,
+}
+
 /// The games of a body.
 struct ReadGames {
     imports: Arc<[Import]>,
-    /// Of each of these, the line with which it begins, and the number of lines before it.
-    lines: Vec<(usize, usize)>,
+    /// Where each of these stands.
+    lines: Vec<ReadLine>,
     refused: Vec<ImportedView>,
     /// The plies of all games together.
     plies: usize,
@@ -275,8 +285,8 @@ impl ReadGames {
         let (mut imports, mut lines, mut refused) = (vec![], vec![], vec![]);
         for source in import_body::split(kind, body)? {
             match read_game(source.form, source.text.as_bytes(), now, reserved) {
-                Ok(import) => {
-                    lines.push((source.line, source.lines_before));
+                Ok((import, warning)) => {
+                    lines.push(ReadLine { line: source.line, lines_before: source.lines_before, warning });
                     imports.push(import);
                 }
                 Err(error) => refused.push(ImportedView::refused(source.line, source.lines_before, error)),
@@ -326,9 +336,13 @@ struct ImportedView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     error: Option<ImportErrorView>,
+    /// What of the game counts as unknown, such as a reason to end in words of another program. The game is imported all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Vec<ImportErrorView>,
 }
 
-/// Why a game was not imported.
+/// Why a game was not imported, or what of it counts as unknown.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = ImportError)]
 struct ImportErrorView {
@@ -345,8 +359,13 @@ struct ImportErrorView {
 
 impl ImportedView {
     fn refused(line: usize, lines_before: usize, refused: Refused) -> Self {
-        let Refused { line: within, column, detail } = refused;
-        let error = ImportErrorView { line: lines_before + within, column, detail: cut(detail) };
-        Self { line, game_id: None, error: Some(error) }
+        let error = Some(ImportErrorView::of(lines_before, refused));
+        Self { line, game_id: None, error, warnings: vec![] }
+    }
+}
+
+impl ImportErrorView {
+    fn of(lines_before: usize, Refused { line, column, detail }: Refused) -> Self {
+        Self { line: lines_before + line, column, detail: cut(detail) }
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     rules::{
         AnyOptions, AnyPosition, BySide, Move, Side, Variant,
         notation::{
-            NAME_MAX, Problem as Unreadable, ReadError, Record,
+            Location, NAME_MAX, Problem as Unreadable, ReadError, Record, UnknownTermination,
             ogn::{Detail, Ogn},
         },
     },
@@ -64,25 +64,41 @@ impl Refused {
 /// The earliest time of a game: UUIDs hold no earlier one.
 const EARLIEST: OffsetDateTime = datetime!(1970-01-01 00:00 UTC);
 
-/// Reads one game. A game without a date was played `now`. Its players get no reserved names.
-pub fn read_game(form: Form, bytes: &[u8], now: OffsetDateTime, reserved: &ReservedNames) -> Result<Import, Refused> {
-    let import = match form {
+/// Reads one game, and what of it counts as unknown. A game without a date was played `now`. Its players get no reserved names.
+pub fn read_game(form: Form, bytes: &[u8], now: OffsetDateTime, reserved: &ReservedNames) -> Result<ReadGame, Refused> {
+    let (import, warning) = match form {
         Form::JsonLines => read_json(bytes, now),
         Form::Text => read_text(bytes, now),
     }?;
     let BySeat { first, second } = import.names;
     let names = BySeat { first: reserved.imported(first, NAME_MAX), second: reserved.imported(second, NAME_MAX) };
-    Ok(Import { names, ..import })
+    Ok((Import { names, ..import }, warning))
 }
 
-fn read_text(bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {
-    match Record::from_bytes(bytes) {
-        Ok(record) => Ok(Import::of_record(&record, now)),
+/// A game to import. The warning says which reason to end is not known here.
+pub type ReadGame = (Import, Option<Refused>);
+
+/// How many characters of an unknown reason a warning repeats.
+const REASON_SHOWN_MAX: usize = 100;
+
+fn unknown_reason(location: TextLocation, reason: &str) -> Refused {
+    let shown: String = reason.chars().take(REASON_SHOWN_MAX).collect();
+    Refused::at(Some(location), format!("`{shown}` is no known reason to end, and counts as unknown"))
+}
+
+fn read_text(bytes: &[u8], now: OffsetDateTime) -> Result<ReadGame, Refused> {
+    match Record::read(bytes) {
+        Ok((record, unknown)) => {
+            let warning = unknown.map(|UnknownTermination { location: Location { line, column }, text }| {
+                unknown_reason(TextLocation { line, column }, &text)
+            });
+            Ok((Import::of_record(&record, now), warning))
+        }
         // Only files of Aualé leave the variant out, or name it differently.
         Err(ReadError { problem: Unreadable::NoVariant | Unreadable::Variant(_), .. }) if !has_own_tags(bytes) => {
             let ogn = Ogn::parse(bytes).map_err(|error| refused(&error))?;
             let at = ogn.detail(Detail::Date).and_then(midnight).filter(|at| (EARLIEST..now).contains(at));
-            Ok(Import::of_record(&ogn.record, at.unwrap_or(now)))
+            Ok((Import::of_record(&ogn.record, at.unwrap_or(now)), None))
         }
         Err(error) => Err(refused(&error)),
     }
@@ -194,7 +210,7 @@ impl NameText {
 struct ResultText {
     /// `south` or `north`; null on a draw.
     winner: Option<String>,
-    /// Why it ended, as the result of a game says it.
+    /// Why it ended, as the result of a game says it. A word that is not known counts as `unknown`.
     #[serde(default)]
     reason: Option<String>,
     #[serde(default)]
@@ -244,10 +260,13 @@ struct EffectText {
     to_ply: Option<u32>,
 }
 
-fn read_json(bytes: &[u8], now: OffsetDateTime) -> Result<Import, Refused> {
+fn read_json(bytes: &[u8], now: OffsetDateTime) -> Result<ReadGame, Refused> {
     let beginning = TextLocation { line: 1, column: 1 };
     let GameText { game, moves } = serde_json::from_slice(bytes).map_err(|error| unreadable(beginning, &error))?;
-    game.import(read_plies(bytes, &moves)?, now)
+    let reason = game.result.as_ref().and_then(|result| result.reason.as_deref());
+    let unknown = reason.filter(|reason| reason.parse::<Reason>().is_err());
+    let warning = unknown.map(|reason| unknown_reason(beginning, reason));
+    Ok((game.import(read_plies(bytes, &moves)?, now)?, warning))
 }
 
 /// The plies of a game, each with the location where it begins in the game's text.
@@ -345,10 +364,10 @@ const TAKEBACK: &str = "takeback";
 impl ResultText {
     fn ending(self) -> Result<(Option<Side>, Option<Reason>), String> {
         let winner = self.winner.map(|side| side.parse::<Side>()).transpose();
-        let reason = self.reason.map(|reason| reason.parse::<Reason>()).transpose();
+        let reason = self.reason.and_then(|reason| reason.parse::<Reason>().ok());
         Ok((
             winner.map_err(|error| format!("game.result.winner: {error}"))?,
-            reason.map_err(|error| format!("game.result.reason: {error}"))?.filter(|reason| *reason != Reason::Unknown),
+            reason.filter(|reason| *reason != Reason::Unknown),
         ))
     }
 }

@@ -43,6 +43,35 @@ pub fn whole_game(variant: &str, options: &str, south: &str) -> Record {
 }
 
 #[actix_web::test]
+async fn a_reason_in_words_of_another_program_is_unknown_and_warned_of() {
+    let app = TestApp::start().await;
+    let ana = app.account("Ana", "correct horse").await;
+    let won = "[Variant \"kalah\"]\n[Result \"1-0\"]\n[Termination \"Normal\"]\n\n1. CF a 1-0\n";
+    let long = format!("[Variant \"kalah\"]\n[Termination \"{}\"]\n\n1. CF a *\n", "Ana went home. ".repeat(20));
+    let text = format!("{won}\n{long}\n{}", whole_game("kalah", "", "Ana").to_string().replace("side_empty", "Normal"));
+    let answer = import(&app, &ana, "", "text/plain", text).await;
+    assert_eq!((&answer.body["imported"], &answer.body["refused"]), (&json!(3), &json!(0)), "{answer:?}");
+    let items = answer.body["items"].as_array().expect("items");
+    let detail = "`Normal` is no known reason to end, and counts as unknown";
+    assert_eq!(items[0]["warnings"], json!([{"line": 3, "column": 15, "detail": detail}]));
+    assert!(items[1]["warnings"][0]["detail"].as_str().is_some_and(|detail| detail.len() < 160), "{answer:?}");
+    let mut reasons = vec![];
+    for item in items {
+        let game = app.get_game(item["game_id"].as_str().expect("an id"), Some(&ana)).await.body;
+        reasons.push((game["status"].clone(), game["result"]["reason"].clone()));
+    }
+    let expected = [("finished", json!("unknown")), ("aborted", Value::Null), ("finished", json!("side_empty"))];
+    assert_eq!(reasons, expected.map(|(status, reason)| (json!(status), reason)));
+    // The same in JSON, as a newer server may write it.
+    let game = json!({"game": {"variant": "kalah", "result": {"winner": "south", "reason": "boredom"}}, "moves": [{"move": "C"}]});
+    let answer = import(&app, &ana, "", "application/json", game.to_string()).await;
+    let item = &answer.body["items"][0];
+    assert_eq!((&answer.body["imported"], &item["warnings"][0]["line"]), (&json!(1), &json!(1)), "{answer:?}");
+    let game = app.get_game(item["game_id"].as_str().expect("an id"), Some(&ana)).await.body;
+    assert_eq!(game["result"]["reason"], "unknown");
+}
+
+#[actix_web::test]
 async fn each_record_is_imported_whole_or_refused_with_its_place_and_reason() {
     let app = TestApp::start().await;
     let ana = app.account("Ana", "correct horse").await;

@@ -84,9 +84,6 @@ pub enum Problem {
         /// The seeds of the game.
         total: u16,
     },
-    /// The value of the tag `Termination` is unknown.
-    #[error("this is no reason to end; {0}")]
-    Termination(UnknownWord),
     /// The result after the moves differs from that of the tag.
     #[error("the tag says that the result is {tag}")]
     Contradiction {

@@ -21,6 +21,6 @@ pub use bounds::{NAME_MAX, RECORD_MOVES_MAX, TEXT_MAX, VALUE_MAX};
 pub use error::{DetailError, EndingError, IllegalPly, NameError, Problem, ReadError, RecordError};
 pub use location::{BYTE_ORDER_MARK, Location};
 pub use movetext::{read_moves, write_moves};
-pub use record::Record;
+pub use record::{Record, UnknownTermination};
 pub use result::{RecordResult, Termination};
 pub use split::Splitter;

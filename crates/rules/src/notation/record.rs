@@ -5,7 +5,8 @@
 use std::{fmt, str::FromStr};
 
 use super::{
-    EndingError, NAME_MAX, NameError, Problem, RECORD_MOVES_MAX, ReadError, RecordError, RecordResult, Termination,
+    EndingError, Location, NAME_MAX, NameError, Problem, RECORD_MOVES_MAX, ReadError, RecordError, RecordResult,
+    Termination,
     ending::{check_result, check_termination},
     movetext::{self, Dialect, Line},
     scan::{self, Fault, Source, Tags, decode},
@@ -115,6 +116,16 @@ impl Record {
     ///
     /// The first place at which the bytes are not a record, as for [`str::parse`], or are not UTF-8.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReadError> {
+        Self::read(bytes).map(|(record, _)| record)
+    }
+
+    /// Reads a record from any bytes, and its `Termination` if that names no known reason: `Normal`, or a sentence. The
+    /// record then has the reason of the rules, or none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Record::from_bytes`].
+    pub fn read(bytes: &[u8]) -> Result<(Self, Option<UnknownTermination>), ReadError> {
         let text = decode(bytes)?;
         read(text).map_err(|fault| fault.locate(text))
     }
@@ -189,9 +200,9 @@ impl Record {
         if let Some(written) = written {
             record.result = written.result;
         }
-        if let Some(tag) = tags.text("Termination") {
-            let termination =
-                tag.value.parse().map_err(|error| Fault::new(tag.value_at, Problem::Termination(error)))?;
+        if let Some(tag) = tags.text("Termination")
+            && let Ok(termination) = tag.value.parse()
+        {
             record.termination = check_termination(&record.last, record.result, Some(termination))
                 .map_err(|error| Fault::new(tag.value_at, error))?;
         }
@@ -248,7 +259,16 @@ const TAGS: [&str; 9] =
 /// The value of the tag that marks practice. Other values mean nothing: other programs may use the tag otherwise.
 const PRACTICE: &str = "true";
 
-fn read(text: &str) -> Result<Record, Fault> {
+/// A `Termination` that names no known reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownTermination {
+    /// The place of its value.
+    pub location: Location,
+    /// Its value.
+    pub text: String,
+}
+
+fn read(text: &str) -> Result<(Record, Option<UnknownTermination>), Fault> {
     let mut source = Source::new(text);
     let tags = scan::tags(&mut source, &TAGS)?;
     let start = read_start(&tags, source.at())?;
@@ -256,7 +276,12 @@ fn read(text: &str) -> Result<Record, Fault> {
     line.read(&mut source)?;
     let is_practice = tags.text("Practice").is_some_and(|tag| tag.value == PRACTICE);
     let record = Record::read_from(start, line, &tags)?.practised(is_practice);
-    with_names_of(record, tags.text("South"), tags.text("North"))
+    let unknown = tags
+        .text("Termination")
+        .filter(|tag| !scan::is_unknown(&tag.value) && tag.value.parse::<Termination>().is_err());
+    let unknown =
+        unknown.map(|tag| UnknownTermination { location: Location::of(text, tag.value_at), text: tag.value.clone() });
+    Ok((with_names_of(record, tags.text("South"), tags.text("North"))?, unknown))
 }
 
 /// The position that the tags say the game begins with; `end` is where they end.

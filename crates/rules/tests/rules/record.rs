@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use mancala_rules::{
-    AnyOptions, AnyPosition, EndReason, Move, Side, UnknownWord, Variant,
+    AnyOptions, AnyPosition, EndReason, Move, Side, Variant,
     notation::{
         EndingError, Location, NAME_MAX, NameError, Problem, RECORD_MOVES_MAX, ReadError, Record, RecordError,
-        RecordResult, TEXT_MAX, Termination, VALUE_MAX, ogn::Ogn, read_moves, write_moves,
+        RecordResult, TEXT_MAX, Termination, UnknownTermination, VALUE_MAX, ogn::Ogn, read_moves, write_moves,
     },
 };
 use proptest::{collection::vec, prelude::*, sample::select};
@@ -248,9 +248,14 @@ fn a_result_must_be_that_of_the_rules() {
     for wrong in ["repetition", "agreement", "resignation", "timeout"] {
         assert_eq!(refused(&format!("{over}\n[Termination \"{wrong}\"] F"), 2, 15), reason);
     }
-    for wrong in ["Majority", "abandoned", "normal"] {
-        let problem = refused(&format!("{over}\n[Termination \"{wrong}\"] F"), 2, 15);
-        assert_eq!(problem, Problem::Termination(UnknownWord { expected: Termination::WORDS }));
+    for wrong in ["Majority", "abandoned", "Normal", "Ana ran out of patience", "", "?"] {
+        // Other programs have words of their own. The reason is that of the rules.
+        let text = format!("{over}\n[Termination \"{wrong}\"] F");
+        let (record, unknown) = Record::read(text.as_bytes()).unwrap();
+        assert_eq!(record.termination(), Some(Termination::Rule(EndReason::Majority)));
+        let place = Location { line: 2, column: 15 };
+        let expected = (wrong.len() > 1).then(|| UnknownTermination { location: place, text: wrong.to_owned() });
+        assert_eq!(unknown, expected);
     }
     assert_eq!(Termination::WORDS[..EndReason::WORDS.len()], *EndReason::WORDS);
     for word in Termination::WORDS {
