@@ -97,7 +97,12 @@ impl Planned {
             start: None,
             is_practice: false,
         };
-        let created = Created { terms, player: player_id(u32::try_from(self.creator)?), expires_at: None };
+        let created = Created {
+            terms,
+            player: player_id(u32::try_from(self.creator)?),
+            expires_at: None,
+            returns_increments: false,
+        };
         let mut facts = vec![(self.created_at, Fact::Created(created))];
         facts.push((self.at(0)?, Fact::Joined { seat: seat.other(), player: player_id(u32::try_from(self.other)?) }));
         let ended_at = self.at(self.plies + 1)?;

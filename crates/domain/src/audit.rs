@@ -4,8 +4,8 @@ use mancala_rules::{AnyPosition, Move};
 use thiserror::Error;
 
 use crate::{
-    Analysis, Event, Fact, Game, GameId, GameResult, GameState, Moved, PLIES_ANALYSED_MAX, PLIES_MAX, PlyAction,
-    Reason, ReplayError, Seat, seat::seat_to_move,
+    Analysis, BySeat, Event, Fact, Game, GameId, GameResult, GameState, Moved, PLIES_ANALYSED_MAX, PLIES_MAX,
+    PlyAction, Reason, ReplayError, Seat, game::Increments, seat::seat_to_move,
 };
 
 /// Something in a stored game that cannot be.
@@ -116,6 +116,7 @@ impl Flaw {
 /// order of the log, then of the game's fields.
 pub fn audit(id: GameId, log: &[Event], stored: Option<&Game>) -> Vec<Flaw> {
     let mut flaws = flaws_of_log(log);
+    flaws.extend(flaws_of_increments(id, log));
     match (Game::replay(id, log), stored) {
         (Ok(fold), Some(stored)) => flaws.extend(differing_fields(stored.state(), fold.state())),
         (Ok(_), None) => {}
@@ -188,6 +189,28 @@ fn flaws_of_log(log: &[Event]) -> Vec<Flaw> {
     flaws
 }
 
+/// Takebacks that take back other increments than those of the turns that they undo. One of a release that keeps increments
+/// takes none.
+fn flaws_of_increments(id: GameId, log: &[Event]) -> Vec<Flaw> {
+    let Some((first, rest)) = log.split_first() else { return vec![] };
+    let Ok(mut game) = Game::replay(id, [first]) else { return vec![] };
+    let returns = matches!(&first.fact, Fact::Created(created) if created.returns_increments);
+    let (mut given, mut flaws) = (Increments::default(), vec![]);
+    for event in rest {
+        if let Fact::Moved(Moved { mv: PlyAction::Takeback { to_ply, increments }, .. }) = event.fact
+            && increments != BySeat::default()
+            && !(returns && increments == given.since(to_ply))
+        {
+            flaws.push(Flaw::Takeback { seq: event.seq });
+        }
+        // Another flaw, which is reported as such.
+        if given.follow(&mut game, event).is_err() {
+            break;
+        }
+    }
+    flaws
+}
+
 fn flaw_of_ply(before: &AnyPosition, positions: &[AnyPosition], moved: &Moved, seq: u32) -> Option<Flaw> {
     let last = u32::try_from(positions.len() - 1).unwrap_or(u32::MAX);
     if moved.ply != last + 1 {
@@ -215,7 +238,7 @@ fn seat_to_play(before: &AnyPosition, moved: &Moved) -> Seat {
 fn next(before: &AnyPosition, positions: &[AnyPosition], moved: &Moved) -> Option<AnyPosition> {
     match moved.mv {
         PlyAction::Move(mv) => before.play(mv).ok().map(|(next, _)| next),
-        PlyAction::Takeback { to_ply } => positions.get(usize::try_from(to_ply).ok()?).map(AnyPosition::afresh),
+        PlyAction::Takeback { to_ply, .. } => positions.get(usize::try_from(to_ply).ok()?).map(AnyPosition::afresh),
     }
 }
 

@@ -84,6 +84,13 @@ impl Time {
         }
     }
 
+    /// Increments go out of the banks again. A bank is never below zero.
+    pub fn take_back(&mut self, increments: BySeat<Duration>) {
+        for seat in Seat::ALL {
+            self.banks[seat] = (self.banks[seat] - increments[seat]).max(Duration::ZERO);
+        }
+    }
+
     /// Stops the clock until [`Time::resume`].
     pub fn pause(&mut self, at: OffsetDateTime, is_held: bool) {
         if let Some(left) = self.left(at) {
@@ -104,7 +111,7 @@ impl Time {
     }
 
     /// The rest of the time of the seat to move.
-    fn left(&self, at: OffsetDateTime) -> Option<Duration> {
+    pub(crate) fn left(&self, at: OffsetDateTime) -> Option<Duration> {
         match self.pause {
             Some(pause) => Some(pause.left),
             None => self.deadline.map(|deadline| (deadline - at).max(Duration::ZERO)),

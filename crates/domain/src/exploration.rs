@@ -117,7 +117,7 @@ impl Exploration {
             let Fact::Moved(moved) = &event.fact else { continue };
             match moved.mv {
                 PlyAction::Move(mv) => line.push((moved.ply, (here, Some(mv), event.at))),
-                PlyAction::Takeback { to_ply } => line.retain(|(ply, _)| *ply <= to_ply),
+                PlyAction::Takeback { to_ply, .. } => line.retain(|(ply, _)| *ply <= to_ply),
             }
             here = keys.key(&moved.position);
             last = &moved.position;

@@ -316,7 +316,7 @@ fn moved(game: &Game, positions: &[AnyPosition], ply: u32, mv: PlyAction) -> Res
             let played = game.position().play(mv);
             (seat, played.map_err(|illegal| ImportError::Ply { ply, detail: illegal.to_string() })?.0)
         }
-        PlyAction::Takeback { to_ply } => {
+        PlyAction::Takeback { to_ply, .. } => {
             let back = usize::try_from(to_ply).ok().and_then(|to_ply| positions.get(to_ply));
             let position = back.filter(|_| game.position().outcome().is_none()).map(AnyPosition::afresh);
             let detail = || "there is nothing to take back".to_owned();

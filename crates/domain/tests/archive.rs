@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use mancala_domain::{
-    ArchiveError, ArchivedLog, Clock, Created, Event, Fact, Game, GameId, GameResult, Level, Moved, OfferKind,
+    ArchiveError, ArchivedLog, BySeat, Clock, Created, Event, Fact, Game, GameId, GameResult, Level, Moved, OfferKind,
     Opponent, PlayerId, PlyAction, Reason, Seat, Start, Terms, Visibility, decode, decode_unverified, encode,
 };
 use mancala_rules::{AnyOptions, AnyPosition, BySide, Move, Side, Variant};
@@ -51,7 +51,7 @@ fn terms(options: AnyOptions, which: usize) -> Terms {
     let clocks = [
         Clock::Unlimited,
         Clock::PerMove { allowance: Duration::DAY },
-        Clock::Bank { initial: Duration::seconds(400), increment: Duration::ZERO, max: Duration::seconds(500) },
+        Clock::Bank { initial: Duration::seconds(400), increment: Duration::SECOND, max: Duration::seconds(500) },
     ];
     let mut position = AnyPosition::opening(&options);
     position.play_unchecked(position.legal_moves()[0]);
@@ -73,8 +73,12 @@ fn log(terms: Terms, begun: OffsetDateTime, unit: Duration, steps: &[Step]) -> V
     let mut position = terms.opening();
     let opening = position.clone();
     let expires_at = terms.opponent.is_awaited().then(|| begun + Duration::days(14));
-    let created = Created { terms, player: PlayerId(id(1)), expires_at };
+    let created = Created { terms, player: PlayerId(id(1)), expires_at, returns_increments: false };
     let mut log = vec![Event { seq: 1, at: begun, fact: Fact::Created(created) }];
+    if steps.len().is_multiple_of(2) {
+        log[0] = log[0].clone().returning_increments();
+    }
+    let returns_increments = matches!(&log[0].fact, Fact::Created(created) if created.returns_increments);
     let (mut at, mut ply) = (begun, 0);
     for (seq, (what, which, passed, is_odd)) in (2..).zip(steps) {
         at += unit * i32::try_from(*passed).expect("a small number");
@@ -94,7 +98,9 @@ fn log(terms: Terms, begun: OffsetDateTime, unit: Duration, steps: &[Step]) -> V
             (181..=190, _) => {
                 ply += 1 + u32::from(*is_odd);
                 position = opening.afresh();
-                let mv = PlyAction::Takeback { to_ply: if *is_odd { 0 } else { ply } };
+                let increments = BySeat { first: Duration::SECOND, second: Duration::microseconds(7) };
+                let increments = if returns_increments { increments } else { BySeat::default() };
+                let mv = PlyAction::Takeback { to_ply: if *is_odd { 0 } else { ply }, increments };
                 Fact::Moved(Moved { ply, seat: Seat::ALL[which % 2], mv, position: position.clone() })
             }
             (191..=195, _) => {
@@ -302,7 +308,7 @@ fn text(log: &ArchivedLog) -> String {
         let at = event.at - OffsetDateTime::UNIX_EPOCH;
         let fact = match &event.fact {
             Fact::Moved(moved) => {
-                format!("{} {:?} {:?} {}", moved.ply, moved.seat, moved.mv, moved.position)
+                format!("{} {:?} {} {}", moved.ply, moved.seat, played_text(moved.mv), moved.position)
             }
             Fact::Created(created) => created_text(created),
             fact => format!("{fact:?}"),
@@ -315,13 +321,25 @@ fn text(log: &ArchivedLog) -> String {
     text
 }
 
-fn created_text(Created { terms, player, expires_at }: &Created) -> String {
+fn played_text(mv: PlyAction) -> String {
+    match mv {
+        PlyAction::Takeback { to_ply, increments } => {
+            let [first, second] = Seat::ALL.map(|seat| increments[seat].whole_microseconds());
+            let taken = if increments == BySeat::default() { String::new() } else { format!(" of {first} {second}") };
+            format!("Takeback {{ to_ply: {to_ply} }}{taken}")
+        }
+        PlyAction::Move(_) => format!("{mv:?}"),
+    }
+}
+
+fn created_text(Created { terms, player, expires_at, returns_increments }: &Created) -> String {
     let Terms { options, rules_version, opponent, clock, visibility, creator, start, is_practice } = terms;
     let start = start.as_ref().map(|start| (start.position.to_string(), start.from));
     let expires_at = expires_at.map(|at| (at - OffsetDateTime::UNIX_EPOCH).whole_microseconds());
     let options = format!("{} {} {:?}", options.variant(), options.preset(), options.overrides());
     let rest = format!("{opponent:?} {} {visibility:?} {creator:?} {start:?} {is_practice}", clock_text(*clock));
-    format!("{player:?} {expires_at:?} {options} {rules_version} {rest}")
+    let returns = if *returns_increments { " returns increments" } else { "" };
+    format!("{player:?} {expires_at:?} {options} {rules_version} {rest}{returns}")
 }
 
 fn clock_text(clock: Clock) -> String {

@@ -1,7 +1,7 @@
 //! Games by the public interface: what commands and time lead to, and that a game is the fold of its log.
 
 use mancala_domain::{
-    Action, Clock, Command, Context, Decision, Event, Fact, Flaw, Game, GameId, GameResult, GameState, Level,
+    Action, BySeat, Clock, Command, Context, Decision, Event, Fact, Flaw, Game, GameId, GameResult, GameState, Level,
     NothingToOffer, OfferAnswer, OfferKind, Opponent, PLIES_MAX, Permitted, PlayerId, Ply, PlyAction, Previous,
     RUNNING_GAMES_MAX, Reason, Refusal, ReplayError, Seat, Start, Status, Terms, Visibility, audit,
 };
@@ -254,7 +254,10 @@ fn a_takeback_undoes_a_turn_and_all_since_and_plies_count_on() {
     assert_eq!(table.answer(north, OfferKind::Takeback, OfferAnswer::Accept), Ok(vec![]));
     assert_eq!((table.game.ply(), table.game.position()), (4, &opening));
     let last = table.plies.last().expect("four plies");
-    assert_eq!((last.mv, last.player, last.side), (PlyAction::Takeback { to_ply: 0 }, south, Side::South));
+    assert_eq!(
+        (last.mv, last.player, last.side),
+        (PlyAction::Takeback { to_ply: 0, increments: BySeat::default() }, south, Side::South)
+    );
     // Nothing is left that South could take back, and what was is not played any more.
     assert_eq!(table.offer(south, OfferKind::Takeback), Err(NothingToOffer::NoTurn.into()));
     assert_eq!(table.offer(north, OfferKind::Takeback), Err(NothingToOffer::NoTurn.into()));

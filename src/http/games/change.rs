@@ -17,12 +17,13 @@ use crate::{
     clock::now,
     db::{
         DbError,
+        events::game_log,
         games::{self, Appended},
         players::blocks,
     },
     domain::{
-        Action, Command, Context, Decision, Event, Game, GameId, Level, OfferAnswer, OfferKind, PlayerId, PlayerKind,
-        Ply, Refusal, Seat,
+        Action, Clock, Command, Context, Decision, Event, Game, GameId, Level, OfferAnswer, OfferKind, PlayerId,
+        PlayerKind, Ply, Refusal, Seat,
     },
     http::{
         answer::{
@@ -142,6 +143,8 @@ struct Loaded {
     found: Arc<Remembered>,
     /// For moves, the plies that the log has under their numbers. For a takeback, the newest plies.
     plies: Vec<Ply>,
+    /// For an accepted takeback with a clock that has increments, the whole log.
+    log: Vec<Event>,
     /// Games that are not over: of the player that joins. For a rematch, of the player that has more of them.
     running_games: u32,
     /// Whether a block or a suspension keeps the player from what the command asks for.
@@ -162,6 +165,7 @@ impl Loaded {
                 _ => &[],
             },
             newest_plies: &self.plies,
+            log: &self.log,
             running_games: self.running_games,
             is_opponent_erased: begins_rematch(action) && Seat::ALL.into_iter().any(is_erased),
             is_blocked: self.is_blocked,
@@ -186,7 +190,7 @@ async fn load(
     let Some(found) = found else { return Ok(None) };
     let game = &found.seated.game;
     let is_seated = game.seats(command.player);
-    let (mut plies, mut running_games) = (vec![], 0);
+    let (mut plies, mut log, mut running_games) = (vec![], vec![], 0);
     match command.action {
         Action::Play { ply, .. } if is_seated && (1..=game.ply()).contains(&ply) => {
             plies = games::plies(&state.db, game, ply - 1, 1).await?;
@@ -201,6 +205,9 @@ async fn load(
         {
             let after = game.ply().saturating_sub(TAKEBACK_PLIES_MAX);
             plies = games::plies(&state.db, game, after, TAKEBACK_PLIES_MAX).await?;
+            if matches!(game.terms().clock, Clock::Bank { increment, .. } if increment.is_positive()) {
+                log = game_log::read(&state.db, game, 0, game.version()).await?.events;
+            }
         }
         Action::Join { .. } if !is_seated => running_games = games::count_running(&state.db, command.player).await?,
         action if begins_rematch(action) && is_seated && game.rematch().is_none() => {
@@ -232,7 +239,7 @@ async fn load(
             offers_made = games::count_offers(&state.db, game.id(), seat, kind).await?;
         }
     }
-    Ok(Some(Loaded { found, plies, running_games, is_blocked, is_stopped, offers_made }))
+    Ok(Some(Loaded { found, plies, log, running_games, is_blocked, is_stopped, offers_made }))
 }
 
 /// Whether an action may end a pause.

@@ -18,6 +18,7 @@ use crate::{
             blocks,
             invitation_counts::{self, INVITATIONS_MAX},
         },
+        records::archive,
     },
     domain::{
         Action, BySeat, Command, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX,
@@ -118,6 +119,7 @@ pub async fn create_game(
     limits::count_stored(&request, GAME_BYTES + if keyed.is_some() { KEY_BYTES } else { 0 })?;
     let id = GameId(Uuid::now_v7()).in_slot(terms.slot(caller.player));
     let (game, created) = Game::create(id, terms, caller.player, state.open_for, now());
+    let created = begun(&state, created).await?;
     let seated = SeatedGame { hotseat_name, ..seated_alone(game, &creator) };
     let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id());
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
@@ -191,6 +193,13 @@ async fn count_invitation(state: &AppState, creator: PlayerId, invited: PlayerId
         // Answers show milliseconds: at the next one there is room.
         Problem::new(Code::TooManyInvitations, detail).with_retry_at(until + Duration::MILLISECOND)
     })
+}
+
+/// The beginning of a new game, by the rule of takebacks that new games have unless a server of the release before may continue them.
+pub(super) async fn begun(state: &AppState, created: Event) -> Result<Event, DbError> {
+    let returning = created.clone().returning_increments();
+    let is_same = returning == created;
+    Ok(if is_same || !archive::excludes_former(&state.db).await? { created } else { returning })
 }
 
 /// A new game with its creator, and the computer if it plays. The name of an invited player is left out: the answer may be

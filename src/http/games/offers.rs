@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{
     change::{Executed, answer_with, begins_rematch, execute_with, shown_after},
-    create::check_computer_games,
+    create::{begun, check_computer_games},
     find::find_visible,
 };
 use crate::{
@@ -226,10 +226,11 @@ async fn execute_offer(
     let kept =
         idempotency::Answer { location: format!("/v1/games/{}", id.0), etag: String::new(), body: String::new() };
     let append = async |before: &Remembered, next: &Game, events: &[Event]| {
-        let extras = AppendExtras {
-            keyed: keyed.map(|keyed| keyed.keep(&kept)),
-            begun: before.seated.game.begin_rematch(events),
-        };
+        let mut rematch = before.seated.game.begin_rematch(events);
+        if let Some((_, log)) = &mut rematch {
+            log[0] = begun(state, log[0].clone()).await?;
+        }
+        let extras = AppendExtras { keyed: keyed.map(|keyed| keyed.keep(&kept)), begun: rematch };
         if extras.keyed.is_none() && extras.begun.is_none() {
             return games::append(&state.writers, next, events).await;
         }

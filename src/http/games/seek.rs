@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{
     change::{ATTEMPTS_MAX, answer_with, pause_before},
-    create::seated_alone,
+    create::{begun, seated_alone},
     find::find_visible,
     new_game::CreateGame,
 };
@@ -147,6 +147,7 @@ impl Pairing<'_> {
             let now = now();
             let id = GameId(Uuid::now_v7()).in_slot(self.terms.slot(self.player.id));
             let (game, created) = Game::create(id, self.terms.clone(), self.player.id, state.open_for, now);
+            let created = begun(state, created).await?;
             let wanted = Seek {
                 player: self.player.id,
                 game: &game,

@@ -349,7 +349,8 @@ impl PlyText {
         }
         let mv = if self.mv == TAKEBACK {
             let to_ply = self.effects.iter().find_map(|effect| effect.to_ply);
-            PlyAction::Takeback { to_ply: to_ply.ok_or_else(|| format!("ply {ply}: a takeback needs `to_ply`"))? }
+            let to_ply = to_ply.ok_or_else(|| format!("ply {ply}: a takeback needs `to_ply`"))?;
+            PlyAction::Takeback { to_ply, increments: BySeat::default() }
         } else {
             let mv = self.mv.parse::<Move>();
             PlyAction::Move(mv.map_err(|error| format!("ply {ply}: {error}"))?)

@@ -222,7 +222,7 @@ impl MoveView {
             elapsed_ms: u64::try_from(ply.elapsed.whole_milliseconds()).unwrap_or(0),
             effects: match ply.mv {
                 PlyAction::Move(_) => ply.effects.iter().map(EffectView::of).collect(),
-                PlyAction::Takeback { to_ply } => vec![EffectView::Takeback { to_ply }],
+                PlyAction::Takeback { to_ply, .. } => vec![EffectView::Takeback { to_ply }],
             },
             position: ply.position.to_string(),
             board: None,

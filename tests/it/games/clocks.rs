@@ -6,10 +6,13 @@ use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 use uuid::Uuid;
 
-use crate::support::{
-    app::TestApp,
-    calls::{send, signed},
-    clock::now,
+use crate::{
+    records::archive::{archive_all, events, execute, restore_all},
+    support::{
+        app::TestApp,
+        calls::{Guest, send, signed},
+        clock::now,
+    },
 };
 
 const HOUR_S: i64 = 3600;
@@ -70,6 +73,64 @@ async fn a_bank_pays_for_all_turns_and_is_filled_up_to_its_most() {
     let left = at(&game, "/clock/deadline") - at(&game, "/last_move/at");
     assert_eq!(left.whole_seconds(), south_s);
     assert_eq!((&game["clock"]["increment_s"], &game["clock"]["max_s"]), (&json!(10), &json!(1005)));
+}
+
+/// South plays and takes it back, so many times. The seconds of South's bank after each takeback.
+async fn taken_back(app: &TestApp, (id, south, north): &(String, Guest, Guest), times: u32) -> Vec<i64> {
+    let mut banks = vec![];
+    for round in 0..times {
+        app.played(id, south, 2 * round + 1, "A").await;
+        assert_eq!(app.offer(id, south, "takeback").await.status, 201);
+        let game = app.answer_offer(id, north, "takeback", "accept").await.body;
+        banks.push(game["clock"]["bank_s"]["south"].as_i64().expect("seconds"));
+    }
+    banks
+}
+
+#[actix_web::test]
+async fn takebacks_add_no_time_but_in_games_of_before() {
+    let app = TestApp::start().await;
+    let clock = json!({"clock": {"type": "bank", "bank_s": 1000, "increment_s": 50}});
+    let has_no_flaw = async |id: &str| {
+        let verified = app.get(&format!("/v1/games/{id}/verify"), None).await;
+        assert_eq!(verified.body["flaws"], json!([]), "{verified:?}");
+    };
+    let marked = async |id: &str| {
+        let marked = "select detail ->> 'returns_increments' from event where seq = 1 and game_id = $1::uuid";
+        let marked = sqlx::query_scalar::<_, Option<String>>(marked).bind(id).fetch_one(&app.db);
+        marked.await.expect("a row").is_some()
+    };
+    let new = app.started(&clock).await;
+    let banks = taken_back(&app, &new, 3).await;
+    assert!(banks.iter().all(|bank| (980..=1000).contains(bank)), "{banks:?}");
+    assert!(marked(&new.0).await);
+    has_no_flaw(&new.0).await;
+    // Servers of the release before may come again, so that games are created as they do it.
+    execute(&app, "update archive_state set had_players = true").await;
+    let old = app.started(&clock).await;
+    let banks = taken_back(&app, &old, 3).await;
+    assert!((1130..=1150).contains(&banks[2]), "{banks:?}");
+    assert!(!marked(&old.0).await);
+    let takebacks = "select move from event where kind = 'moved' and move like 'takeback %' and game_id = $1::uuid";
+    let takebacks = sqlx::query_scalar::<_, String>(takebacks).bind(&old.0).fetch_all(&app.db).await.expect("rows");
+    assert_eq!(takebacks, ["takeback 0"; 3]);
+    has_no_flaw(&old.0).await;
+    for (id, south, _) in [&new, &old] {
+        app.resign_game(id, south).await;
+    }
+    let rows = events(&app).await;
+    assert_eq!(archive_all(&app).await.games, 2);
+    has_no_flaw(&new.0).await;
+    has_no_flaw(&old.0).await;
+    restore_all(&app).await;
+    assert_eq!(events(&app).await, rows);
+    // The first archive keeps those servers away.
+    let next = app.started(&clock).await;
+    assert!(marked(&next.0).await);
+    let rematch = app.offer(&old.0, &old.1, "rematch").await;
+    assert!(rematch.status.is_success(), "{rematch:?}");
+    let rematch = app.answer_offer(&old.0, &old.2, "rematch", "accept").await.string("/rematch_game_id");
+    assert!(marked(&rematch).await);
 }
 
 #[actix_web::test]

@@ -286,7 +286,7 @@ pub fn by_chance(lot: &mut StdRng) -> Chance {
         if may_take_back && lot.random_bool(0.05) {
             line.truncate(lot.random_range(1..line.len()));
             let to_ply = line.last().expect("the first stays").0;
-            plies.push(ImportedPly::of(PlyAction::Takeback { to_ply }, at));
+            plies.push(ImportedPly::of(PlyAction::Takeback { to_ply, increments: BySeat::default() }, at));
             continue;
         }
         let legal = here.legal_moves();

@@ -299,7 +299,7 @@ async fn local_games_come_before_imports_and_long_games_in_small_batches() {
     let mut plies: Vec<_> = ["A", "a", "B", "b"].map(mv).into();
     while plies.len() < 1_999 {
         plies.push(mv("C"));
-        plies.push(ImportedPly::of(PlyAction::Takeback { to_ply: 4 }, BEGUN));
+        plies.push(ImportedPly::of(PlyAction::Takeback { to_ply: 4, increments: BySeat::default() }, BEGUN));
     }
     let long = Import {
         options: AnyOptions::parse(Variant::Oware, "standard", "").expect("options"),

@@ -26,7 +26,7 @@ pub async fn every_log_replays_to_its_row(db: &PgPool) -> usize {
                 assert_eq!(moved.ply, plies);
                 position = match moved.mv {
                     PlyAction::Move(mv) => position.play(mv).expect("the log has legal moves").0,
-                    PlyAction::Takeback { to_ply } => positions[to_ply as usize].afresh(),
+                    PlyAction::Takeback { to_ply, .. } => positions[to_ply as usize].afresh(),
                 };
                 positions.push(position.clone());
                 assert_eq!(position.to_string(), moved.position.to_string());

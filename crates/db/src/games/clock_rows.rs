@@ -101,20 +101,38 @@ pub(crate) fn parse_clock(table: &'static str, id: Uuid, text: Option<&str>) -> 
     clock.ok_or_else(|| DbError::inconsistent(table, "clock", id, text))
 }
 
-/// The text of `event.move`: a move, or a takeback with the ply that it leads back to.
+/// The text of `event.move`: a move, or a takeback with the ply that it leads back to. If it takes increments back, those of both
+/// seats follow, in microseconds.
 pub(crate) fn played_text(played: PlyAction) -> String {
     match played {
         PlyAction::Move(mv) => mv.to_string(),
-        PlyAction::Takeback { to_ply } => format!("{TAKEBACK}{to_ply}"),
+        PlyAction::Takeback { to_ply, increments } if increments == BySeat::default() => format!("{TAKEBACK}{to_ply}"),
+        PlyAction::Takeback { to_ply, increments: BySeat { first, second } } => {
+            format!("{TAKEBACK}{to_ply} {} {}", microseconds(first), microseconds(second))
+        }
     }
 }
 
 pub(crate) fn parse_played(text: &str, id: Uuid) -> Result<PlyAction, DbError> {
     let inconsistent = || DbError::inconsistent("event", "move", id, text);
     match text.strip_prefix(TAKEBACK) {
-        Some(to_ply) => to_ply.parse().map(|to_ply| PlyAction::Takeback { to_ply }).map_err(|_| inconsistent()),
+        Some(numbers) => parse_takeback(numbers).ok_or_else(inconsistent),
         None => text.parse().map(PlyAction::Move).map_err(|_| inconsistent()),
     }
+}
+
+fn parse_takeback(numbers: &str) -> Option<PlyAction> {
+    let mut numbers = numbers.split(' ');
+    let to_ply = numbers.next()?.parse().ok()?;
+    let increments = match (numbers.next(), numbers.next()) {
+        (None, None) => BySeat::default(),
+        (Some(first), Some(second)) => {
+            let time = |text: &str| text.parse().ok().filter(|time| *time >= 0).map(Duration::microseconds);
+            BySeat { first: time(first)?, second: time(second)? }
+        }
+        _ => return None,
+    };
+    numbers.next().is_none().then_some(PlyAction::Takeback { to_ply, increments })
 }
 
 const TAKEBACK: &str = "takeback ";

@@ -77,11 +77,12 @@ impl EventRow {
             || DbError::inconsistent("event", "kind", id, format!("{} {} is incomplete", self.kind, self.seq));
         let seat = || seat("event", id, self.seat.ok_or_else(incomplete)?);
         let fact = match (self.kind.as_str(), self.detail) {
-            ("created", Some(Json(Detail::Created { player_id, expires_at, terms }))) => {
+            ("created", Some(Json(Detail::Created { player_id, expires_at, returns_increments, terms }))) => {
                 let terms = terms.parse("event", id)?;
                 let is_awaited = terms.opponent.is_awaited();
                 let expires_at = expires_at.or_else(|| is_awaited.then(|| self.at + OPEN_FOR_UNSAID));
-                Fact::Created(Created { terms, player: PlayerId(player_id), expires_at })
+                let returns_increments = returns_increments.unwrap_or_default();
+                Fact::Created(Created { terms, player: PlayerId(player_id), expires_at, returns_increments })
             }
             ("joined", Some(Json(Detail::Joined { player_id }))) => {
                 Fact::Joined { seat: seat()?, player: PlayerId(player_id) }
@@ -140,6 +141,9 @@ pub(crate) enum Detail {
         player_id: Uuid,
         #[serde(default, with = "rfc3339::option", skip_serializing_if = "Option::is_none")]
         expires_at: Option<OffsetDateTime>,
+        /// `None` stands for `false`: games of releases whose takebacks keep increments, and clocks without any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        returns_increments: Option<bool>,
         #[serde(flatten)]
         terms: Box<TermsText>,
     },
@@ -191,9 +195,11 @@ impl NewEvent {
 
     pub(crate) fn of(event: &Event) -> Self {
         let (kind, seat, moved, detail) = match &event.fact {
-            Fact::Created(Created { terms, player, expires_at }) => {
+            Fact::Created(Created { terms, player, expires_at, returns_increments }) => {
                 let terms = Box::new(TermsText::of(terms));
-                let created = Detail::Created { player_id: player.0, expires_at: *expires_at, terms };
+                let returns_increments = returns_increments.then_some(true);
+                let created =
+                    Detail::Created { player_id: player.0, expires_at: *expires_at, returns_increments, terms };
                 ("created", None, None, Some(created))
             }
             Fact::Joined { seat, player } => {

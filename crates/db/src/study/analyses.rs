@@ -166,7 +166,7 @@ pub async fn takebacks(pool: &PgPool, game: GameId) -> Result<Vec<(u32, u32)>, D
     .instrument(statement("select takebacks"))
     .await?;
     let takeback = |ply, text: &str| match parse_played(text, game.0)? {
-        PlyAction::Takeback { to_ply } => Ok(Some((number("event", "ply", game.0, ply)?, to_ply))),
+        PlyAction::Takeback { to_ply, .. } => Ok(Some((number("event", "ply", game.0, ply)?, to_ply))),
         PlyAction::Move(_) => Ok(None),
     };
     let mut plies = vec![];

@@ -12,6 +12,8 @@ pub(super) struct Course {
     /// With its history, where the rules ask for one.
     position: AnyPosition,
     ply: u32,
+    /// Whether takebacks say which increments they take back.
+    pub(super) returns_increments: bool,
     /// The positions after the plies, without their histories, and the opening as ply 0.
     positions: HashMap<u32, AnyPosition>,
 }
@@ -20,7 +22,8 @@ impl Course {
     pub(super) fn of(created: &Created) -> Self {
         let position = created.terms.opening();
         let positions = HashMap::from([(0, position.afresh())]);
-        Self { options: created.terms.options, position, ply: 0, positions }
+        let returns_increments = created.returns_increments;
+        Self { options: created.terms.options, position, ply: 0, returns_increments, positions }
     }
 
     pub(super) const fn options(&self) -> &AnyOptions {
@@ -57,7 +60,7 @@ impl Course {
     pub(super) fn after(&self, action: PlyAction) -> Option<AnyPosition> {
         match action {
             PlyAction::Move(mv) => self.position.play(mv).ok().map(|(position, _)| position),
-            PlyAction::Takeback { to_ply } => self.positions.get(&to_ply).cloned(),
+            PlyAction::Takeback { to_ply, .. } => self.positions.get(&to_ply).cloned(),
         }
     }
 

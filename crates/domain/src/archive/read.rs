@@ -12,7 +12,7 @@ use super::{
     read_terms::{read_created, read_seat},
     words,
 };
-use crate::{Event, Fact, GameId, GameResult, Moved, OfferKind, PlayerId, PlyAction};
+use crate::{BySeat, Event, Fact, GameId, GameResult, Moved, OfferKind, PlayerId, PlyAction, Seat};
 
 /// The log of an archive. Positions are without their histories, as a store has them.
 ///
@@ -103,7 +103,13 @@ fn read_event(reader: &mut BitReader<'_>, course: &mut Course) -> Result<Fact, A
 fn read_unusual(reader: &mut BitReader<'_>, course: &mut Course) -> Result<Fact, ArchiveError> {
     let (ply, seat) = (reader.small()?, read_seat(reader)?);
     let mv = if reader.flag()? {
-        PlyAction::Takeback { to_ply: reader.small()? }
+        let to_ply = reader.small()?;
+        let mut increments = BySeat::default();
+        for seat in Seat::ALL.into_iter().filter(|_| course.returns_increments) {
+            let time = i64::try_from(reader.number()?).map_err(|_| TIME)?;
+            increments[seat] = Duration::microseconds(time);
+        }
+        PlyAction::Takeback { to_ply, increments }
     } else {
         let word = words::read(reader)?;
         PlyAction::Move(word.parse().map_err(|_| ArchiveError::Invalid("a word is no move"))?)

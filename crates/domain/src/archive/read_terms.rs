@@ -20,17 +20,19 @@ pub(super) fn read_created(reader: &mut BitReader<'_>, at: OffsetDateTime) -> Re
         .map_err(|_| ArchiveError::Invalid("the options are none of the game"))?;
     let rules_version =
         u16::try_from(reader.number()?).map_err(|_| ArchiveError::Invalid("an edition of the rules is too large"))?;
+    let opponent = read_opponent(reader)?;
+    let (clock, returns_increments) = read_clock(reader)?;
     let terms = Terms {
         options,
         rules_version,
-        opponent: read_opponent(reader)?,
-        clock: read_clock(reader)?,
+        opponent,
+        clock,
         visibility: read_visibility(reader)?,
         creator: read_seat(reader)?,
         is_practice: reader.flag()?,
         start: if reader.flag()? { Some(read_start(reader, &options)?) } else { None },
     };
-    Ok(Created { terms, player, expires_at })
+    Ok(Created { terms, player, expires_at, returns_increments })
 }
 
 pub(super) fn read_seat(reader: &mut BitReader<'_>) -> Result<Seat, ArchiveError> {
@@ -53,15 +55,17 @@ fn read_opponent(reader: &mut BitReader<'_>) -> Result<Opponent, ArchiveError> {
     })
 }
 
-fn read_clock(reader: &mut BitReader<'_>) -> Result<Clock, ArchiveError> {
+/// The clock, and whether takebacks take its increments back.
+fn read_clock(reader: &mut BitReader<'_>) -> Result<(Clock, bool), ArchiveError> {
     let number = reader.bits(2)?;
     let mut time = || reader.small().map(|seconds| Duration::seconds(seconds.into()));
-    Ok(match number {
+    let clock = match number {
         0 => Clock::Unlimited,
         1 => Clock::PerMove { allowance: time()? },
-        2 => Clock::Bank { initial: time()?, increment: time()?, max: time()? },
+        2 | 3 => Clock::Bank { initial: time()?, increment: time()?, max: time()? },
         _ => return Err(ArchiveError::Invalid("a clock is of no kind")),
-    })
+    };
+    Ok((clock, number == 3))
 }
 
 fn read_visibility(reader: &mut BitReader<'_>) -> Result<Visibility, ArchiveError> {

@@ -118,9 +118,13 @@ fn write_unusual(writer: &mut BitWriter, course: &mut Course, seq: u32, moved: &
             writer.flag(false);
             words::write(writer, &mv.to_string());
         }
-        PlyAction::Takeback { to_ply } => {
+        PlyAction::Takeback { to_ply, increments } => {
             writer.flag(true);
             writer.number(u64::from(to_ply));
+            for seat in Seat::ALL.into_iter().filter(|_| course.returns_increments) {
+                let time = u64::try_from(in_microseconds(seq, increments[seat])?);
+                writer.number(time.map_err(|_| ArchiveError::Unwritable { seq, detail: "an increment is negative" })?);
+            }
         }
     }
     let text = moved.position.to_string();

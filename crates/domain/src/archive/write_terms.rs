@@ -9,7 +9,7 @@ use crate::{Clock, Created, Opponent, Seat, Start, Terms, Visibility};
 const FIRST: u32 = 1;
 
 pub(super) fn write_created(writer: &mut BitWriter, created: &Created, at: OffsetDateTime) -> Result<(), ArchiveError> {
-    let Created { terms, player, expires_at } = created;
+    let Created { terms, player, expires_at, returns_increments } = created;
     writer.id(player.0);
     writer.flag(expires_at.is_some());
     if let Some(expires_at) = expires_at {
@@ -21,7 +21,7 @@ pub(super) fn write_created(writer: &mut BitWriter, created: &Created, at: Offse
     words::write(writer, &options.overrides());
     writer.number(u64::from(*rules_version));
     write_opponent(writer, opponent);
-    write_clock(writer, *clock)?;
+    write_clock(writer, *clock, *returns_increments)?;
     let visibility = match visibility {
         Visibility::Public => 0,
         Visibility::Unlisted => 1,
@@ -66,11 +66,13 @@ fn write_opponent(writer: &mut BitWriter, opponent: &Opponent) {
     }
 }
 
-fn write_clock(writer: &mut BitWriter, clock: Clock) -> Result<(), ArchiveError> {
+fn write_clock(writer: &mut BitWriter, clock: Clock, returns_increments: bool) -> Result<(), ArchiveError> {
     let (number, times) = match clock {
         Clock::Unlimited => (0, vec![]),
         Clock::PerMove { allowance } => (1, vec![allowance]),
-        Clock::Bank { initial, increment, max } => (2, vec![initial, increment, max]),
+        Clock::Bank { initial, increment, max } => {
+            (if returns_increments { 3 } else { 2 }, vec![initial, increment, max])
+        }
     };
     writer.bits(number, 2);
     for time in times {

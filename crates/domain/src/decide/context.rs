@@ -2,7 +2,7 @@
 
 use time::OffsetDateTime;
 
-use crate::{GameId, Ply};
+use crate::{Event, GameId, Ply};
 
 /// How many offers of a kind a player makes between two plies: one, one more after a change of mind, and one by mistake. Of rematches, in a
 /// whole game, because they come after its last ply.
@@ -20,6 +20,8 @@ pub struct Context<'a> {
     pub recorded: &'a [Ply],
     /// Of a takeback: the newest plies, oldest first.
     pub newest_plies: &'a [Ply],
+    /// Of an accepted takeback with a clock that has increments: the whole log.
+    pub log: &'a [Event],
     /// Games that are not over, of the player that joins; of a rematch, of the player that has most of them.
     pub running_games: u32,
     /// Of a rematch: whether the opponent's account was erased.
@@ -40,6 +42,7 @@ impl Context<'_> {
             new_game_id,
             recorded: &[],
             newest_plies: &[],
+            log: &[],
             running_games: 0,
             is_opponent_erased: false,
             is_blocked: false,

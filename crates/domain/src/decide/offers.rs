@@ -1,12 +1,13 @@
 //! Offers: making and answering one, and what an agreement leads to.
 
 use mancala_rules::{AnyPosition, Move};
+use time::Duration;
 
 use super::{Command, Context, NothingToOffer, OFFERS_MAX, Refusal, facts::Facts};
 use crate::{
     Clock, Fact, Game, GameResult, Moved, Offer, OfferAnswer, OfferKind, Opponent, PLIES_MAX, Pause, PlayerId, Ply,
     PlyAction, RUNNING_GAMES_MAX, Reason, Seat, Status,
-    game::{EVENTS_MAX, standing_plies},
+    game::{EVENTS_MAX, Increments, in_microseconds, standing_plies},
 };
 
 impl Game {
@@ -89,7 +90,7 @@ impl Game {
                 Ok(vec![Fact::Finished(drawn)].into())
             }
             OfferKind::End => self.moved_to(self.seat_at(self.position().turn()), Move::Agree),
-            OfferKind::Takeback => self.take_back(offer.seat, context.newest_plies),
+            OfferKind::Takeback => self.take_back(offer.seat, context),
             OfferKind::Pause => Ok(vec![Fact::Paused { seat }].into()),
             OfferKind::Rematch if context.is_blocked => Err(NothingToOffer::NotTaken.into()),
             OfferKind::Rematch => {
@@ -99,11 +100,22 @@ impl Game {
         }
     }
 
-    /// The last turn of a seat is taken back. Offers to end the game were about another position.
-    fn take_back(&self, seat: Seat, plies: &[Ply]) -> Result<Facts, Refusal> {
-        let (to_ply, position) = self.turn_began(plies, seat).ok_or(NothingToOffer::NoTurn)?;
-        let mv = PlyAction::Takeback { to_ply };
+    /// The last turn of a seat is taken back, and the increments of what is undone. Offers to end the game were about
+    /// another position.
+    fn take_back(&self, seat: Seat, context: &Context<'_>) -> Result<Facts, Refusal> {
+        let (to_ply, position) = self.turn_began(context.newest_plies, seat).ok_or(NothingToOffer::NoTurn)?;
+        let increments = Increments::of(self.id(), context.log).unwrap_or_default().since(to_ply);
+        let mv = PlyAction::Takeback { to_ply, increments };
         let mut facts = vec![Fact::Moved(Moved { ply: self.ply() + 1, seat, mv, position })];
+        let mut after = self.clone();
+        for event in self.events(facts.clone(), in_microseconds(context.now)) {
+            after.apply(&event).expect("the events of a decision follow the game");
+        }
+        // The clock would run out at once.
+        let has_none = |seat| increments[seat] > Duration::ZERO && after.time().banks[seat].is_zero();
+        if Seat::ALL.into_iter().any(has_none) {
+            return Err(NothingToOffer::NoTime.into());
+        }
         facts.extend(self.offers().iter().filter_map(|&Offer { kind, seat, .. }| match kind {
             OfferKind::Draw | OfferKind::End => Some(Fact::OfferWithdrawn { seat, kind }),
             OfferKind::Takeback | OfferKind::Pause | OfferKind::Rematch => None,

@@ -105,6 +105,9 @@ pub enum NothingToOffer {
     /// The player has no turn that could be taken back.
     #[error("the caller has no turn to take back")]
     NoTurn,
+    /// The takeback would leave a player without time.
+    #[error("without the increments of the undone turns, a player would have no time left")]
+    NoTime,
     /// Time is unlimited.
     #[error("no time runs in this game")]
     NoClock,

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use mancala_rules::{AnyPosition, Move};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use super::{GameResult, OfferKind, Terms};
-use crate::{GameId, PlayerId, Seat};
+use crate::{BySeat, Clock, GameId, PlayerId, Seat};
 
 /// The most plies of a game, with those that are taken back: many times what people play. The last one ends the game with a
 /// draw, so that no game costs its readers without bound.
@@ -133,6 +133,21 @@ pub struct Created {
     pub player: PlayerId,
     /// When the game ends unless a player joins; `None` where both seats are taken already.
     pub expires_at: Option<OffsetDateTime>,
+    /// Whether a takeback takes the increments of the undone turns out of the banks again. Only clocks with increments say so.
+    pub returns_increments: bool,
+}
+
+impl Event {
+    /// The same beginning of a game, by the rule that takebacks take increments back, if its clock has any.
+    #[must_use]
+    pub fn returning_increments(mut self) -> Self {
+        if let Fact::Created(created) = &mut self.fact {
+            let has_increments =
+                matches!(created.terms.clock, Clock::Bank { increment, .. } if increment > Duration::ZERO);
+            created.returns_increments = has_increments;
+        }
+        self
+    }
 }
 
 /// A ply, as the log has it.
@@ -157,6 +172,8 @@ pub enum PlyAction {
     Takeback {
         /// The last ply that stands; 0: the opening position.
         to_ply: u32,
+        /// The increments of the undone turns, which go out of the banks again. Zero in games that keep them.
+        increments: BySeat<Duration>,
     },
 }
 

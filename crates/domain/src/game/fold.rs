@@ -50,7 +50,7 @@ impl Game {
     ) -> (Self, Event) {
         let at = in_microseconds(now);
         let expires_at = terms.opponent.is_awaited().then(|| at + open_for);
-        let created = Created { terms, player, expires_at };
+        let created = Created { terms, player, expires_at, returns_increments: false };
         (Self::created(id, &created, at), Event { seq: 1, at, fact: Fact::Created(created) })
     }
 
@@ -101,7 +101,7 @@ impl Game {
     }
 
     fn created(id: GameId, created: &Created, at: OffsetDateTime) -> Self {
-        let Created { terms, player, expires_at } = created;
+        let Created { terms, player, expires_at, .. } = created;
         let position = terms.opening();
         let mut players = BySeat::default();
         players[terms.creator] = Some(*player);
@@ -221,7 +221,10 @@ impl Game {
             PlyAction::Move(_) if before == after => return,
             PlyAction::Move(_) => self.state.time.end_turn(clock, before, event.at),
             // A turn that is taken back begins anew, with the rest of its time.
-            PlyAction::Takeback { .. } => self.state.time.break_turn(clock, before, event.at),
+            PlyAction::Takeback { increments, .. } => {
+                self.state.time.break_turn(clock, before, event.at);
+                self.state.time.take_back(increments);
+            }
         }
         self.state.time.begin_turn(clock, after, event.at);
     }

@@ -4,6 +4,7 @@
 
 mod event;
 mod fold;
+mod increments;
 mod offer;
 mod ply;
 mod state;
@@ -14,6 +15,7 @@ pub(crate) use event::EVENTS_MAX;
 pub use event::{Created, Event, Fact, Moved, PLIES_MAX, PlyAction};
 pub use fold::{Game, ReplayError};
 pub(crate) use fold::{in_microseconds, score_of};
+pub(crate) use increments::Increments;
 pub use offer::{Offer, OfferAnswer, OfferKind};
 pub(crate) use ply::standing_plies;
 pub use ply::{Ply, Previous, UnplayableError};

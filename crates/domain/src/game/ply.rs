@@ -119,7 +119,7 @@ pub(crate) fn standing_plies(plies: &[Ply]) -> Vec<&Ply> {
     for ply in plies {
         match ply.mv {
             PlyAction::Move(_) => standing.push(ply),
-            PlyAction::Takeback { to_ply } => standing.retain(|earlier| earlier.number <= to_ply),
+            PlyAction::Takeback { to_ply, .. } => standing.retain(|earlier| earlier.number <= to_ply),
         }
     }
     standing

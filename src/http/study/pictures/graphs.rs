@@ -210,7 +210,7 @@ impl<'a> Judged<'a> {
         }
         // A takeback has no value of its own: the position after an earlier ply stands again.
         for ply in plies {
-            if let PlyAction::Takeback { to_ply } = ply.mv
+            if let PlyAction::Takeback { to_ply, .. } = ply.mv
                 && ply.number <= analysis.ply
                 && let Some(value) = values.get(&to_ply).copied()
             {

@@ -20,6 +20,15 @@ pub async fn is_settled(pool: &PgPool, now: OffsetDateTime) -> Result<bool, DbEr
     Ok(now - migrated_at >= SETTLING)
 }
 
+/// Whether no server of the release before works on the database: none ever had, or the mark keeps them away. Then games may be what
+/// such a server would continue otherwise.
+pub async fn excludes_former(pool: &PgPool) -> Result<bool, DbError> {
+    let found = sqlx::query_scalar!(
+        r#"select least_migration_before is not null or not had_players as "excludes!" from archive_state"#
+    );
+    Ok(found.fetch_one(pool).instrument(statement("select archive_state")).await?)
+}
+
 /// Raises the mark in the transaction of an archive, unless it is raised, and keeps it there until the commit.
 pub(super) async fn raise_mark(connection: &mut PgConnection) -> Result<(), DbError> {
     let is_raised =

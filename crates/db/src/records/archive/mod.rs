@@ -13,7 +13,7 @@ mod scanning;
 mod storing;
 
 pub(crate) use amending::amend_imports;
-pub use marking::{is_settled, lower_mark};
+pub use marking::{excludes_former, is_settled, lower_mark};
 pub use restoring::{Restored, restore};
 pub use scanning::{ArchiveCounts, Scanned, count, scan};
 pub use storing::{Archived, archive};
