@@ -6,7 +6,10 @@ use time::{Duration, OffsetDateTime};
 use crate::{
     db::{
         DbError, email, idempotency,
-        players::{self, friends, identities, invitation_counts, player_keys, refresh_tokens, reports, revocations},
+        players::{
+            self, friends, identities, invitation_counts, player_keys, refresh_tokens, reports, revocations,
+            sign_in_networks,
+        },
         push::sending,
         study::analyses,
         webhooks::deliveries,
@@ -62,6 +65,7 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     in_batches(async || invitation_counts::purge(pool, now, BATCH).await).await?;
     in_batches(async || email::purge(pool, now, BATCH).await).await?;
     in_batches(async || players::forget_networks(pool, now, BATCH).await).await?;
+    in_batches(async || sign_in_networks::purge(pool, now, BATCH).await).await?;
     in_batches(async || reports::forget_networks(pool, now, BATCH).await).await?;
     let establish = async |after| Ok(players::establish(pool, now, after, BATCH).await?.last);
     guests.new_accounts.go_on(now, NEW_ACCOUNTS_PAUSE, establish).await?;

@@ -225,6 +225,18 @@ def sign_ins(game, honest, calls):
     return [guessing(address) for address in addresses(200)]
 
 
+def strangers(game, honest, calls):
+    """200 addresses, each of a /16 of its own, that sign in to accounts that do not exist."""
+
+    async def guessing(n):
+        own = Connection(f"127.{n + 2}.0.1")
+        while True:
+            body = {"grant_type": "password", "name": f"None {random.randrange(10**9)}", "password": "a long pass phrase"}
+            await call(own, calls, "POST", "/v1/tokens", body=body)
+
+    return [guessing(n) for n in range(200)]
+
+
 async def answer_challenges_only(reader, writer):
     """An endpoint that proves that it wants notices, and then answers none of them."""
     # Cancelled at the end of the script, which streams would report.
@@ -311,6 +323,7 @@ ATTACKS = {
         imports,
         accounts,
         sign_ins,
+        strangers,
         webhooks,
         identities,
     )

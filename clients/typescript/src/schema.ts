@@ -1058,7 +1058,7 @@ export interface paths {
         /**
          * Export everything stored about the caller
          * @description The export has the profile, e-mail addresses, app, sign-ins, identities and idempotency keys. It has the hashes of the
-         *     network of a guest or a new account, and of those from which the caller reports. It has open invitations, the times of those that the
+         *     network of a guest or a new account, and of those from which the caller signs in and reports. It has open invitations, the times of those that the
          *     caller makes, blocked and muted players, and friends. It has the caller's reports and warnings (the newest 1,000 of
          *     each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games with their histories. The
          *     password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
@@ -3155,6 +3155,8 @@ export interface components {
             report_networks: string[];
             /** @description The reports that the player has made, the last one first. */
             reports: components["schemas"]["Report"][];
+            /** @description The networks of the account's last successful sign-ins, at most 3 of the last 90 days: places among those who sign in are kept for them. */
+            sign_in_networks: components["schemas"]["SignInNetwork"][];
             /** @description The player's sign-ins, newest first. */
             sign_ins: components["schemas"]["SignIn"][];
             suspension: components["schemas"]["Suspension"] | null;
@@ -4891,6 +4893,16 @@ export interface components {
             items: components["schemas"]["ListedSignIn"][];
             /** @description Always null: all fit on one page. */
             next_cursor: string | null;
+        };
+        /** @description A network from which the account was signed in to. */
+        SignInNetwork: {
+            /**
+             * @description A keyed hash of the player and the network.
+             * @example 8c1f4b0de2a953768c1f4b0de2a95376
+             */
+            network: string;
+            /** @description When a sign-in from it was noted last. */
+            seen_at: components["schemas"]["Timestamp"];
         };
         /** @description The start of a game that does not begin with the opening. */
         Start: {

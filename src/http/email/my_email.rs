@@ -18,7 +18,7 @@ use crate::{
         request::{
             auth,
             extract::{Body, NoQuery, Query},
-            player, suspended,
+            known, player, suspended,
         },
         state::{AppState, mailing::Mailing, sign_ins, tokens::Caller},
         view::wire::Timestamp,
@@ -111,14 +111,15 @@ async fn check_password(
 ) -> Result<(), Problem> {
     let refused = || Problem::new(Code::InvalidCredentials, "the password is not the account's");
     let Ok(password) = password.parse() else { return Err(refused()) };
-    let name = &own.player.name;
+    let (name, network) = (&own.player.name, network_of(request));
+    let asker = known::asker(state, Some(own.player.id), network).await?;
     let compare = async {
         let (account, hash) = players::find_account(&state.db, name).await?.unzip();
-        let is_right = state.passwords.compare(password, hash).await?;
+        let is_right = state.passwords.compare(password, hash, asker).await?;
         Ok(account.filter(|account| is_right && account.player.id == own.player.id))
     };
     let limits = state.sign_ins.as_deref();
-    sign_ins::by_password(limits, (name, network_of(request)), compare).await?.map(drop).ok_or_else(refused)
+    sign_ins::by_password(limits, (name, network, asker.is_known), compare).await?.map(drop).ok_or_else(refused)
 }
 
 /// A field that may be null, and may not be missing.

@@ -1,8 +1,6 @@
 //! A new password by a link in a mail. Nothing tells whether an account has an address: what the request does is the same either way, and a
 //! job looks later.
 
-use std::time::Instant;
-
 use actix_web::{HttpRequest, HttpResponse, get, http::header, post, web::Data};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -22,7 +20,10 @@ use crate::{
             profiles::choose_password,
             tokens::TokenSet,
         },
-        request::extract::{Body, NoQuery, Query},
+        request::{
+            extract::{Body, NoQuery, Query},
+            known,
+        },
         state::{AppState, mailing::Mailing},
     },
 };
@@ -113,16 +114,14 @@ pub(super) async fn set_password(
     let found = tokens::found(state, network, find()).await?;
     // After the link: only its holder may cause the expensive hash.
     let password = choose_password(password, Some(&found.player.name))?;
-    let password_hash = state.passwords.hash(password).await?;
+    let password_hash = state.passwords.hash(password, known::asker_at(state, network, true)).await?;
     for _ in 0..ATTEMPTS_MAX {
         let before = find().await?.ok_or_else(tokens::invalid)?;
         match resets::set_password(&state.db, &before, &hash, &password_hash, leftovers, now()).await? {
             None => return Err(tokens::invalid()),
             Some(Updated { named: Named::Stored, unlinked_identities }) => {
                 state.hub.audience().revoke(before.player.id, before.credentials_version + 1);
-                if let Some(limits) = &state.sign_ins {
-                    limits.know(&before.player.name, network, Instant::now());
-                }
+                known::note(state, before.player.id, network).await?;
                 return Ok((before, unlinked_identities));
             }
             Some(Updated { named: Named::Changed | Named::Taken, .. }) => {}

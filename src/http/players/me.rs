@@ -1,7 +1,5 @@
 //! The caller: profile, name, password, and erasure.
 
-use std::time::Instant;
-
 use actix_web::{HttpRequest, HttpResponse, delete, get, patch, web::Data};
 use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
@@ -37,6 +35,7 @@ use crate::{
         request::{
             auth::{self, ErasedCaller},
             extract::{Body, NoQuery, Query},
+            known,
             names::{parse_name, refuse_reserved},
             player::{find, gone, refuse_if_of_app},
             suspended,
@@ -194,7 +193,8 @@ async fn hash_new(
     if own.kind == PlayerKind::Guest {
         limits::count_new_player(request, PlayerKind::Account)?;
     }
-    state.passwords.hash(password).await
+    let is_known = own.kind == PlayerKind::Account;
+    state.passwords.hash(password, known::asker_at(state, network_of(request), is_known)).await
 }
 
 /// What a new password takes along.
@@ -214,9 +214,7 @@ pub(crate) async fn renew_tokens(
     let credentials_version = before.credentials_version + 1;
     // Before the answer: the process accepts no older token from here on.
     state.hub.audience().revoke(after.id, credentials_version);
-    if let Some(limits) = &state.sign_ins {
-        limits.know(&after.name, network_of(request), Instant::now());
-    }
+    known::note(state, after.id, network_of(request)).await?;
     let own = OwnPlayer { player: after.clone(), credentials_version, has_network: before.has_network };
     let tokens = TokenSet::begin(state, &own, Grant::Password).await?.ok_or_else(gone)?;
     // The code of a guest stays valid.

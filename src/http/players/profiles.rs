@@ -1,9 +1,6 @@
 //! Players: creates guests and accounts, and shows public profiles.
 
-use std::{
-    future::{Ready, ready},
-    time::Instant,
-};
+use std::future::{Ready, ready};
 
 use actix_web::{FromRequest, HttpRequest, HttpResponse, dev::Payload, get, http::header, post, web::Data};
 use serde::{Deserialize, Serialize};
@@ -37,6 +34,7 @@ use crate::{
             auth::Reader,
             extract::{NoQuery, OptionalBody, Query},
             idempotency::{IdempotencyKey, REPLAYED},
+            known,
             names::parse_name,
         },
         state::AppState,
@@ -92,7 +90,9 @@ pub async fn create_player(
     let password = faults.take(password)?;
     let (name, password) = faults.unless_any(name.zip(password))?;
     let hash = match password {
-        Some(password) => Some(state.passwords.hash(password).await?),
+        Some(password) => {
+            Some(state.passwords.hash(password, known::asker_at(&state, network_of(&request), false)).await?)
+        }
         None => None,
     };
     let player = Player { id: PlayerId(Uuid::now_v7()), kind, name, created_at: now() };
@@ -102,9 +102,7 @@ pub async fn create_player(
         // A concurrent request with this key was stored first; it may have taken the name, too.
         return replay(&state, key.as_ref()).await?.ok_or_else(name_taken);
     };
-    if let (PlayerKind::Account, Some(limits)) = (kind, &state.sign_ins) {
-        limits.know(&player.name, network_of(&request), Instant::now());
-    }
+    known::note(&state, player.id, network_of(&request)).await?;
     Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
 

@@ -23,7 +23,10 @@ use crate::{
     http::{
         answer::{code::Code, headers::KEPT_FOR_MINUTES, problem::Problem},
         layers::limits::network_of,
-        request::extract::{Body, NoQuery, Query},
+        request::{
+            extract::{Body, NoQuery, Query},
+            known,
+        },
         state::{
             AppState, sign_ins,
             tokens::{ACCESS_TOKEN_LIFETIME, Caller},
@@ -79,14 +82,17 @@ async fn sign_in(state: &AppState, name: &str, password: &str, network: IpAddr) 
     let refused = || Problem::new(Code::InvalidCredentials, "no account has this name and this password");
     // No account has such a long name, or a malformed password.
     let (Some(name), Ok(password)) = (PlayerName::for_sign_in(name), password.parse()) else { return Err(refused()) };
+    let (player, hash) = players::find_account(&state.db, &name).await?.unzip();
+    let asker = known::asker(state, player.as_ref().map(|own| own.player.id), network).await?;
     let compare = async {
-        let (player, hash) = players::find_account(&state.db, &name).await?.unzip();
-        let is_right = state.passwords.compare(password, hash).await?;
+        let is_right = state.passwords.compare(password, hash, asker).await?;
         Ok(player.filter(|_| is_right))
     };
-    let compared = sign_ins::by_password(state.sign_ins.as_deref(), (&name, network), compare).await?;
-    let player = compared.ok_or_else(refused)?;
-    TokenSet::begin(state, &player, Grant::Password).await?.ok_or_else(refused)
+    let limits = state.sign_ins.as_deref();
+    let player = sign_ins::by_password(limits, (&name, network, asker.is_known), compare).await?.ok_or_else(refused)?;
+    let tokens = TokenSet::begin(state, &player, Grant::Password).await?.ok_or_else(refused)?;
+    known::note(state, player.player.id, network).await?;
+    Ok(tokens)
 }
 
 /// The tokens of a new sign-in by a recovery code. A code that is none, and one that is void, are refused alike, and counted by
@@ -95,8 +101,11 @@ async fn recover(state: &AppState, code: &str, network: IpAddr) -> Result<TokenS
     let refused = || Problem::new(Code::InvalidCredentials, "no player has this recovery code");
     let hash = recovery::hash(code);
     let find = players::recovery::find(&state.db, &hash);
-    let player = sign_ins::by_secret(state.sign_ins.as_deref(), network, find).await?.ok_or_else(refused)?;
-    TokenSet::begin(state, &player, Grant::Recovery).await?.ok_or_else(refused)
+    let found = sign_ins::by_secret(state.sign_ins.as_deref(), network, find).await?;
+    let player = found.ok_or_else(refused)?;
+    let tokens = TokenSet::begin(state, &player, Grant::Recovery).await?.ok_or_else(refused)?;
+    known::note(state, player.player.id, network).await?;
+    Ok(tokens)
 }
 
 async fn refresh(state: &AppState, presented: &str) -> Result<TokenSet, Problem> {

@@ -29,7 +29,7 @@ use crate::{
             friends::{self, FriendStatus},
             identities::{self, LinkedIdentity},
             invitation_counts::{self, CountedInvitations},
-            mutes, recovery, refresh_tokens, reports, suspensions,
+            mutes, recovery, refresh_tokens, reports, sign_in_networks, suspensions,
         },
         push,
         study::{analyses, notes},
@@ -76,7 +76,7 @@ const LISTED_MAX: u32 = 1000;
 /// Export everything stored about the caller
 ///
 /// The export has the profile, e-mail addresses, app, sign-ins, identities and idempotency keys. It has the hashes of the
-/// network of a guest or a new account, and of those from which the caller reports. It has open invitations, the times of those that the
+/// network of a guest or a new account, and of those from which the caller signs in and reports. It has open invitations, the times of those that the
 /// caller makes, blocked and muted players, and friends. It has the caller's reports and warnings (the newest 1,000 of
 /// each). It has the suspension, requests for analyses, webhooks, devices, all notes, and all games with their histories. The
 /// password's hash, the secrets of webhooks, and the addresses and keys of devices are left out.
@@ -109,6 +109,11 @@ pub async fn export_me(
         recovery_code_since: recovery::created_at(&state.db, caller.player).await?.map(Timestamp),
         email: EmailAddressesView::of(&addresses::find(&state.db, caller.player, now()).await?),
         network: players::network(&state.db, caller.player).await?.map(Network::to_hex),
+        sign_in_networks: sign_in_networks::list(&state.db, caller.player)
+            .await?
+            .into_iter()
+            .map(|(network, at)| SignInNetworkView { network: network.to_hex(), seen_at: Timestamp(at) })
+            .collect(),
         report_networks: reports::networks_of_reporter(&state.db, caller.player)
             .await?
             .into_iter()
@@ -262,6 +267,8 @@ struct Export {
     /// for an account that is not new, for a player of an app, and after 90 days.
     #[schema(required = true, example = "8c1f4b0de2a95376")]
     network: Option<String>,
+    /// The networks of the account's last successful sign-ins, at most 3 of the last 90 days. For them places are kept among those that sign in.
+    sign_in_networks: Vec<SignInNetworkView>,
     /// Keyed hashes of the networks from which the player has reported others within the last day: reports of one network share a quota.
     #[schema(example = json!(["8c1f4b0de2a95376"]))]
     report_networks: Vec<String>,
@@ -353,6 +360,17 @@ struct SignInView {
     id: Uuid,
     /// When its newest refresh token expires.
     expires_at: Timestamp,
+}
+
+/// A network from which the account was signed in to.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SignInNetwork)]
+struct SignInNetworkView {
+    /// A keyed hash of the player and the network.
+    #[schema(example = "8c1f4b0de2a953768c1f4b0de2a95376")]
+    network: String,
+    /// When a sign-in from it was noted last.
+    seen_at: Timestamp,
 }
 
 /// The key of a request that can be retried. Its stored answer is the resource that it created.

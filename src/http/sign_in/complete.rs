@@ -20,6 +20,7 @@ use crate::{
         request::{
             body::MEDIUM_BODY,
             extract::{Body, NoQuery, Query},
+            known,
             names::parse_name,
         },
         state::AppState,
@@ -68,6 +69,7 @@ pub async fn complete_sign_in(
         if let Some(own) = identities::find(&state.db, identity).await? {
             // Otherwise its credentials were revoked since.
             if let Some(tokens) = TokenSet::begin(&state, &own, Grant::Identity).await? {
+                known::note(&state, own.player.id, client_address(&request)).await?;
                 return Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens));
             }
             continue;

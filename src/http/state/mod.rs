@@ -10,6 +10,7 @@ pub(crate) mod name_rules;
 pub(crate) mod networks;
 pub(crate) mod passwords;
 pub(crate) mod permits;
+mod places;
 pub(crate) mod readiness;
 pub(crate) mod readings;
 pub(crate) mod recent;

@@ -4,7 +4,11 @@ use std::{fmt, net::IpAddr};
 
 use sha2::{Digest, Sha256};
 
-use crate::{db::players::Network, http::address::site};
+use crate::{
+    db::players::{Network, sign_in_networks::SignInNetwork},
+    domain::PlayerId,
+    http::address::site,
+};
 
 /// Hashes the networks from which players are made, with a key that all servers with the same signing key share. So the database alone does not tell
 /// an address.
@@ -22,13 +26,24 @@ impl Networks {
 
     /// The network of an address: its [`site`].
     pub fn of(self, address: IpAddr) -> Option<Network> {
-        let network = match site(address) {
-            IpAddr::V4(address) => address.to_ipv6_mapped(),
-            IpAddr::V6(address) => address,
-        };
-        let hash = Sha256::new().chain_update(self.key?).chain_update(network.octets()).finalize();
+        let hash = Sha256::new().chain_update(self.key?).chain_update(octets(address)).finalize();
         let (hash, _) = hash.split_first_chunk::<8>()?;
         Some(Network::of_hash(*hash))
+    }
+
+    /// The same for a sign-in of a player: two players have different hashes of one network.
+    pub fn of_sign_in(self, player: PlayerId, address: IpAddr) -> Option<SignInNetwork> {
+        let hash = Sha256::new().chain_update(self.key?).chain_update("sign-in").chain_update(player.0);
+        let hash = hash.chain_update(octets(address)).finalize();
+        let (hash, _) = hash.split_first_chunk::<16>()?;
+        Some(SignInNetwork::of_hash(*hash))
+    }
+}
+
+fn octets(address: IpAddr) -> [u8; 16] {
+    match site(address) {
+        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+        IpAddr::V6(address) => address.octets(),
     }
 }
 

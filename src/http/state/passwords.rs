@@ -1,9 +1,9 @@
 //! Passwords, hashed and compared by Argon2id on a thread of their own.
 //!
 //! One hash costs as much as hundreds of moves, on purpose. So hashes wait in a short queue for one thread of the lowest
-//! priority. If the queue is full, the request is refused with 503.
+//! priority. A request without a place there is refused with 503, and told when there may be one.
 
-use std::{fmt, io, sync::mpsc, thread};
+use std::{fmt, io, sync::Arc, thread, time::Instant};
 
 use argon2::{
     ARGON2ID_IDENT, Argon2, Block, Params, PasswordHash, Version,
@@ -11,14 +11,13 @@ use argon2::{
 };
 use tokio::sync::oneshot;
 
+pub use super::places::Asker;
+use super::places::{Full, Places};
 use crate::{
     domain::Password,
     http::answer::{code::Code, problem::Problem},
     priority,
 };
-
-/// The queue's length: a second or two of work, after which a client would give up.
-const QUEUE_LENGTH_MAX: usize = 64;
 
 /// Random bytes that make equal passwords different hashes (RFC 9106, section 3.1).
 const SALT_BYTES: usize = 16;
@@ -31,36 +30,53 @@ enum Task {
 
 /// The queue of the thread that hashes. The thread ends when this is dropped.
 pub struct Passwords {
-    queue: mpsc::SyncSender<Task>,
+    places: Arc<Places<Task>>,
 }
 
 impl Passwords {
     pub fn start() -> io::Result<Self> {
-        let (queue, tasks) = mpsc::sync_channel(QUEUE_LENGTH_MAX);
+        let places = Arc::new(Places::new());
+        let tasks = places.clone();
         thread::Builder::new().name("passwords".to_owned()).spawn(move || work(&tasks))?;
-        Ok(Self { queue })
+        Ok(Self { places })
     }
 
     /// A salted hash, as a PHC string.
-    pub async fn hash(&self, password: Password) -> Result<String, Problem> {
+    pub async fn hash(&self, password: Password, asker: Asker) -> Result<String, Problem> {
         let (answer, hashed) = oneshot::channel();
-        self.queue(Task::Hash { password, answer })?;
+        self.queue(Task::Hash { password, answer }, asker)?;
         hashed.await.map_err(Problem::internal)
     }
 
     /// Whether a password matches a hash. Without a hash it does not, which takes as long to compute. So the time does not
     /// reveal which names are accounts.
-    pub async fn compare(&self, password: Password, hash: Option<String>) -> Result<bool, Problem> {
+    pub async fn compare(&self, password: Password, hash: Option<String>, asker: Asker) -> Result<bool, Problem> {
         let (answer, compared) = oneshot::channel();
-        self.queue(Task::Compare { password, hash, answer })?;
+        self.queue(Task::Compare { password, hash, answer }, asker)?;
         compared.await.map_err(Problem::internal)
     }
 
-    fn queue(&self, task: Task) -> Result<(), Problem> {
-        self.queue.try_send(task).map_err(|error| match error {
-            mpsc::TrySendError::Full(_) => Problem::new(Code::Unavailable, "too many sign-ins at once; try again"),
-            mpsc::TrySendError::Disconnected(_) => Problem::internal("the thread that hashes passwords has ended"),
+    fn queue(&self, task: Task, asker: Asker) -> Result<(), Problem> {
+        self.places.enter(task, asker).map_err(|Full(wait)| {
+            let seconds = wait.as_secs() + 1;
+            let detail = format!("too many sign-ins at once; try again in {seconds} s");
+            Problem::new(Code::Unavailable, detail).retry_after(seconds)
         })
+    }
+}
+
+impl Drop for Passwords {
+    fn drop(&mut self) {
+        self.places.close();
+    }
+}
+
+/// Closes the queue when the thread ends, even by a panic, so that no request waits for it.
+struct Closing<'a>(&'a Places<Task>);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 
@@ -70,16 +86,18 @@ impl fmt::Debug for Passwords {
     }
 }
 
-fn work(tasks: &mpsc::Receiver<Task>) {
+fn work(tasks: &Places<Task>) {
+    let _closing = Closing(tasks);
     priority::lower();
     // Allocates its memory when it is first needed; a server with guests only never needs it.
     let mut hasher = None;
-    for task in tasks {
+    while let Some(task) = tasks.next() {
         let hasher = hasher.get_or_insert_with(Hasher::new);
-        // Tasks whose request has ended are skipped.
+        let begun = Instant::now();
         match task {
-            Task::Hash { answer, .. } if answer.is_closed() => {}
-            Task::Compare { answer, .. } if answer.is_closed() => {}
+            // Tasks whose request has ended are skipped.
+            Task::Hash { answer, .. } if answer.is_closed() => continue,
+            Task::Compare { answer, .. } if answer.is_closed() => continue,
             Task::Hash { password, answer } => {
                 let _ = answer.send(hasher.hash(password.as_bytes()));
             }
@@ -87,6 +105,7 @@ fn work(tasks: &mpsc::Receiver<Task>) {
                 let _ = answer.send(hasher.compare(password.as_bytes(), hash.as_deref()));
             }
         }
+        tasks.took(begun.elapsed());
     }
 }
 

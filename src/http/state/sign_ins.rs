@@ -1,8 +1,8 @@
 //! The limits of sign-ins by account, so that a password cannot be guessed from many addresses.
 //!
 //! Failed attempts on an account share a bucket, whatever network they come from, and whether or not the account exists. A network
-//! from which the account was signed in to of late has a bucket of its own instead. So guesses slow down neither the owner's usual
-//! networks nor devices with a refresh token, and elsewhere the owner waits for seconds, with 429.
+//! from which the account was signed in to of late has a bucket of its own instead (`request::known`). So guesses slow down neither the
+//! owner's usual networks nor devices with a refresh token, and elsewhere the owner waits for seconds, with 429.
 //!
 //! Each process counts for itself, in memory, by keyed hashes, which do not show which network belongs to which account.
 
@@ -43,20 +43,16 @@ const STRANGER: Policy = Policy { at_once: 5, each: Duration::from_mins(1) };
 /// customer all networks of 64 bits in them.
 const SITE: Policy = Policy { at_once: 300, each: Duration::from_secs(2) };
 
-/// How long a network counts as one from which an account is signed in to.
-const KNOWN_FOR: Duration = Duration::from_hours(30 * 24);
-
-/// The most buckets, and the most known networks: some 10 MB. Each costs a client the hash of a password.
+/// The most buckets: some 10 MB. Each costs a client the hash of a password.
 const ENTRIES_MAX: usize = 65_536;
 
-/// What a bucket or a known network is found by: a keyed hash.
+/// What a bucket is found by: a keyed hash.
 type Key = [u8; 16];
 
-/// The failed attempts, and the known networks, of a process.
+/// The failed attempts of a process.
 pub struct SignIns {
     key: [u8; 32],
     buckets: Cache<Key, Arc<Mutex<Bucket>>>,
-    known: Cache<Key, Instant>,
 }
 
 /// A leaky bucket: when it will be empty.
@@ -69,22 +65,19 @@ struct Bucket {
 #[derive(Debug)]
 pub struct Attempt {
     taken: Vec<(Arc<Mutex<Bucket>>, Policy)>,
-    known: Key,
 }
 
 /// What `compare` finds by an account's name and password. An attempt is counted first, so that attempts at the same time count, too. A
 /// right one, and one that could not be compared, does not count in the end.
 pub async fn by_password<T>(
     limits: Option<&SignIns>,
-    (name, network): (&PlayerName, IpAddr),
+    (name, network, is_known): (&PlayerName, IpAddr, bool),
     compare: impl Future<Output = Result<Option<T>, Problem>>,
 ) -> Result<Option<T>, Problem> {
-    let attempt = limits.map(|limits| limits.begin(name, network, Instant::now())).transpose()?;
+    let attempt = limits.map(|limits| limits.begin(name, network, is_known, Instant::now())).transpose()?;
     let compared = compare.await;
-    match (&compared, limits.zip(attempt)) {
-        (Ok(Some(_)), Some((limits, attempt))) => limits.succeed(attempt, Instant::now()),
-        (Err(_), Some((_, attempt))) => attempt.take_back(),
-        (Ok(None), _) | (_, None) => {}
+    if let (Ok(Some(_)) | Err(_), Some(attempt)) = (&compared, attempt) {
+        attempt.take_back();
     }
     compared
 }
@@ -105,13 +98,12 @@ pub async fn by_secret<T>(
 
 impl SignIns {
     pub fn new() -> Self {
-        Self { key: rand::random(), buckets: Cache::new(ENTRIES_MAX), known: Cache::new(ENTRIES_MAX) }
+        Self { key: rand::random(), buckets: Cache::new(ENTRIES_MAX) }
     }
 
-    /// Counts an attempt to sign in to an account from a network, or refuses it with 429.
-    pub fn begin(&self, name: &PlayerName, network: IpAddr, now: Instant) -> Result<Attempt, Problem> {
+    /// Counts an attempt to sign in to an account from a network, which may be known, or refuses it with 429.
+    pub fn begin(&self, name: &PlayerName, network: IpAddr, is_known: bool, now: Instant) -> Result<Attempt, Problem> {
         let known = self.known_key(name, network);
-        let is_known = self.known.get(&known).is_some_and(|at| now.saturating_duration_since(at) < KNOWN_FOR);
         let mut policies = if is_known {
             vec![(known, ACCOUNT)]
         } else {
@@ -121,12 +113,12 @@ impl SignIns {
         if let IpAddr::V6(site) = site(network) {
             policies.push((self.hash("site", &[&site.octets()]), SITE));
         }
-        self.take(policies, known, now)
+        self.take(policies, now)
     }
 
     /// Takes one attempt from each bucket, or none of them.
-    fn take(&self, policies: Vec<(Key, Policy)>, known: Key, now: Instant) -> Result<Attempt, Problem> {
-        let mut attempt = Attempt { taken: vec![], known };
+    fn take(&self, policies: Vec<(Key, Policy)>, now: Instant) -> Result<Attempt, Problem> {
+        let mut attempt = Attempt { taken: vec![] };
         for (key, policy) in policies {
             let bucket = self.buckets.get(&key).unwrap_or_else(|| {
                 let bucket = Arc::new(Mutex::new(Bucket { empty_at: now }));
@@ -156,18 +148,7 @@ impl SignIns {
         if let IpAddr::V6(site) = site(network) {
             policies.push((self.hash("site", &[&site.octets()]), SITE));
         }
-        self.take(policies, Key::default(), now)
-    }
-
-    /// The attempt was right: it does not count, and its network is known from now on.
-    pub fn succeed(&self, attempt: Attempt, now: Instant) {
-        self.known.insert(attempt.known, now);
-        attempt.take_back();
-    }
-
-    /// Notes that the owner of an account is in a network: the account was made there, or got a new password.
-    pub fn know(&self, name: &PlayerName, network: IpAddr, now: Instant) {
-        self.known.insert(self.known_key(name, network), now);
+        self.take(policies, now)
     }
 
     fn known_key(&self, name: &PlayerName, network: IpAddr) -> Key {
@@ -237,30 +218,26 @@ mod tests {
 
     /// How many of a hundred attempts from as many addresses are let through, all of which fail.
     fn failures(sign_ins: &SignIns, account: &str, first: u32, now: Instant) -> usize {
-        (first..first + 100).filter(|n| sign_ins.begin(&name(account), address(*n), now).is_ok()).count()
+        (first..first + 100).filter(|n| sign_ins.begin(&name(account), address(*n), false, now).is_ok()).count()
     }
 
     #[test]
     fn guesses_from_many_addresses_are_slow_and_the_owners_networks_are_not() {
         let (sign_ins, now) = (SignIns::new(), Instant::now());
         let ana = name("Ana");
-        let home = sign_ins.begin(&ana, address(1), now).expect("the first");
-        sign_ins.succeed(home, now);
-        sign_ins.know(&ana, address(2), now);
         assert_eq!(failures(&sign_ins, "ANA", 1000, now), 20, "the case of a name makes no difference");
         // The owner elsewhere waits for seconds.
-        let refused = sign_ins.begin(&ana, address(3), now).expect_err("too many have failed");
+        let refused = sign_ins.begin(&ana, address(3), false, now).expect_err("too many have failed");
         assert_eq!(refused.code(), Code::RateLimited);
         for known in [1, 2] {
             for _ in 0..30 {
-                let attempt = sign_ins.begin(&ana, address(known), now).expect("it is known");
-                sign_ins.succeed(attempt, now);
+                sign_ins.begin(&ana, address(known), true, now).expect("it is known").take_back();
             }
         }
         // Guesses from there have a limit as well.
-        assert_eq!((0..100).filter(|_| sign_ins.begin(&ana, address(2), now).is_ok()).count(), 20);
-        assert!(sign_ins.begin(&ana, address(1), now).is_ok());
-        assert!(sign_ins.begin(&ana, address(3), now + Duration::from_secs(20)).is_ok(), "never for long");
+        assert_eq!((0..100).filter(|_| sign_ins.begin(&ana, address(2), true, now).is_ok()).count(), 20);
+        assert!(sign_ins.begin(&ana, address(1), true, now).is_ok());
+        assert!(sign_ins.begin(&ana, address(3), false, now + Duration::from_secs(20)).is_ok(), "never for long");
         assert_eq!(failures(&sign_ins, "Bo", 1000, now), 20, "other accounts are not affected");
         assert_eq!(failures(&sign_ins, "Ana", 5000, now + Duration::from_secs(400)), 19);
     }
@@ -268,21 +245,14 @@ mod tests {
     #[test]
     fn one_network_does_not_use_up_the_attempts_of_an_account() {
         let (sign_ins, now) = (SignIns::new(), Instant::now());
-        let mut from_one = (0..100).filter(|_| sign_ins.begin(&name("Ana"), address(1), now).is_ok());
+        let mut from_one = (0..100).filter(|_| sign_ins.begin(&name("Ana"), address(1), false, now).is_ok());
         assert_eq!(from_one.by_ref().count(), 5);
         assert_eq!(failures(&sign_ins, "Ana", 1000, now), 15);
         // An attempt that was not made does not count.
         let later = now + Duration::from_secs(20);
         for _ in 0..10 {
-            sign_ins.begin(&name("Ana"), address(7), later).expect("there is one").take_back();
+            sign_ins.begin(&name("Ana"), address(7), false, later).expect("there is one").take_back();
         }
-        // A network is forgotten after a month.
-        sign_ins.know(&name("Cy"), address(8), now);
-        assert_eq!(failures(&sign_ins, "Cy", 1000, now), 20);
-        let known = |now| sign_ins.begin(&name("Cy"), address(8), now).map(Attempt::take_back).is_ok();
-        assert!(known(now));
-        assert_eq!(failures(&sign_ins, "Cy", 2000, now + KNOWN_FOR), 20);
-        assert!(!known(now + KNOWN_FOR));
     }
 
     #[test]
@@ -290,7 +260,7 @@ mod tests {
         let (sign_ins, now) = (SignIns::new(), Instant::now());
         let begin = |site: u128, n: u32| {
             let address = Ipv6Addr::from_bits((0x2001_0db8_0000 + site) << 80 | u128::from(n) << 64);
-            sign_ins.begin(&name(&format!("Account {n}")), address.into(), now).is_ok()
+            sign_ins.begin(&name(&format!("Account {n}")), address.into(), false, now).is_ok()
         };
         assert_eq!((0..1000).filter(|n| begin(1, *n)).count(), 300);
         assert!(begin(2, 2000));

@@ -19,5 +19,6 @@ pub mod recovery;
 pub mod refresh;
 pub mod reports;
 pub mod revocation;
+pub mod sign_in_networks;
 pub mod sign_ins;
 pub mod stats;

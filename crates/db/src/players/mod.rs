@@ -23,6 +23,7 @@ pub mod reports;
 pub mod revocations;
 mod rows;
 pub mod settings;
+pub mod sign_in_networks;
 pub mod stats;
 pub mod summary;
 pub mod suspensions;

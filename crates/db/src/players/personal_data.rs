@@ -340,6 +340,8 @@ pub const COLUMNS: &[Column] = &[
         Stays("tokens of the guest are void until they expire; deleted then"),
         Hidden("which tokens are void, while they would be valid"),
     ),
+    player("sign_in_network", "player_id", Deleted, NO_ACCOUNT, Field("sign_in_networks")),
+    none("sign_in_network", "network", "a keyed hash, with which nothing else is found; the row goes with its player"),
     none("unarchived_game", "game_id", A_GAME),
     none("unexplored_game", "game_id", A_GAME),
     none("webhook", "id", "a webhook"),
