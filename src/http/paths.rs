@@ -37,7 +37,7 @@ pub(crate) const PAGE_FILES: [&str; 7] = [
 const PAGES: [&str; 4] = ["/openapi.json", "/openapi-3.0.json", "/docs", DOCS];
 
 /// The pages to which links in mails lead, and their forms.
-const FORMS: [&str; 2] = ["/email/verify", "/email/reset"];
+const FORMS: [&str; 3] = ["/email/verify", "/email/reset", "/email/restore"];
 
 /// The prefix of all pages of the documentation.
 const DOCS: &str = "/docs/";
@@ -62,6 +62,15 @@ pub(crate) fn find(path: &str) -> Option<&'static Path> {
 pub(crate) fn asks_issuer(method: &Method, path: &str) -> bool {
     let begins = |start: &str| path.starts_with(start);
     method == Method::POST && begins("/v1/sign-in/") || method == Method::PUT && begins("/v1/me/identities/")
+}
+
+/// Whether a call may have an account's password beside what it asks for, which costs as much as signing in.
+pub(crate) fn may_compare_password(method: &Method, path: &str) -> bool {
+    match path {
+        "/v1/me" => method == Method::PATCH || method == Method::DELETE,
+        "/v1/me/merge" | "/v1/me/recovery-code" => method == Method::POST,
+        path => method == Method::DELETE && path.starts_with("/v1/me/identities/"),
+    }
 }
 
 /// The paths of the document, and the pages that are served beside it. They name a request's pattern, and distinguish a

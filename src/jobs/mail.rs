@@ -27,8 +27,9 @@ use crate::{
         DbError,
         email::{
             addresses::VERIFICATION_LIFETIME,
-            outbox::{self, AddressLimit, Counted, Mail},
+            outbox::{self, AddressLimit, Counted, LinkKind, Mail},
             resets::{self, RESET_LIFETIME},
+            restoration::RESTORATION_LIFETIME,
         },
     },
     domain::MailKind,
@@ -306,23 +307,28 @@ fn note(mail: &Mail, reply: Option<u16>, message: &'static str) {
 async fn write(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<Option<Letter>, DbError> {
     let letter = |subject| Letter::new(mail.id.to_string(), mail.recipient.clone(), subject, settings.sender.links());
     let player = mail.player_name.as_str();
-    // An address stops waiting when it was asked for a day ago. A link for a password is good for an hour, however late it comes.
-    let expires_at = match mail.kind {
+    // An address stops waiting when it was asked for a day ago. The other links are good for their time, however late they come.
+    let (link, expires_at) = match mail.kind {
         MailKind::VerifyEmail if mail.is_of_other => return Ok(Some(letter(Subject::InUse))),
-        MailKind::VerifyEmail => mail.created_at + VERIFICATION_LIFETIME,
-        MailKind::ResetPassword => now() + RESET_LIFETIME,
-        kind @ (MailKind::PasswordChanged | MailKind::EmailChanged | MailKind::EmailRemoved) => {
-            return Ok(Some(letter(Subject::Notice { kind, player })));
-        }
+        MailKind::AccountErased => return Ok(Some(letter(Subject::Erased))),
+        MailKind::VerifyEmail => (LinkKind::VerifyEmail, mail.created_at + VERIFICATION_LIFETIME),
+        MailKind::ResetPassword => (LinkKind::ResetPassword, now() + RESET_LIFETIME),
+        MailKind::PasswordChanged
+        | MailKind::EmailChanged
+        | MailKind::EmailRemoved
+        | MailKind::RecoveryCodeChanged
+        | MailKind::IdentityLinked
+        | MailKind::IdentityUnlinked => (LinkKind::RestoreAccount, now() + RESTORATION_LIFETIME),
     };
     let token = BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; TOKEN_BYTES]>());
-    if !outbox::store_token(pool, mail, &Sha256::digest(&token).into(), expires_at).await? {
+    if !outbox::store_token(pool, mail, (link, &Sha256::digest(&token).into()), expires_at).await? {
         return Ok(None);
     }
     let token = token.as_str();
-    Ok(Some(letter(match mail.kind {
-        MailKind::ResetPassword => Subject::Reset { token, player },
-        _ => Subject::Verify { token },
+    Ok(Some(letter(match link {
+        LinkKind::VerifyEmail => Subject::Verify { token },
+        LinkKind::ResetPassword => Subject::Reset { token, player },
+        LinkKind::RestoreAccount => Subject::Notice { kind: mail.kind, token, player },
     })))
 }
 
@@ -331,7 +337,7 @@ const fn lifetime(kind: MailKind) -> Duration {
     match kind {
         MailKind::VerifyEmail => VERIFICATION_LIFETIME,
         MailKind::ResetPassword => RESET_LIFETIME,
-        MailKind::PasswordChanged | MailKind::EmailChanged | MailKind::EmailRemoved => NOTICE_LIFETIME,
+        _ => NOTICE_LIFETIME,
     }
 }
 
@@ -342,9 +348,7 @@ const fn class(kind: MailKind) -> (&'static str, AddressLimit) {
     match kind {
         MailKind::VerifyEmail => ("verify", AddressLimit { hourly: 3, daily: 10, has_hourly_one: false }),
         MailKind::ResetPassword => ("reset", AddressLimit { hourly: 3, daily: 10, has_hourly_one: true }),
-        MailKind::PasswordChanged | MailKind::EmailChanged | MailKind::EmailRemoved => {
-            ("notice", AddressLimit { hourly: 10, daily: 30, has_hourly_one: true })
-        }
+        _ => ("notice", AddressLimit { hourly: 10, daily: 30, has_hourly_one: true }),
     }
 }
 

@@ -17,6 +17,8 @@ const TOKEN: &str = "{token}";
 pub struct Links {
     verify: String,
     reset: String,
+    /// The server's own page: what restores an account must work without an app.
+    restore: String,
     /// The host that people know the service by, for the texts.
     site: String,
 }
@@ -35,7 +37,8 @@ impl Links {
                 is_good.then(|| given.to_owned()).ok_or(Misconfigured::Link)
             }
         };
-        Ok(Self { verify: of(verify, "/email/verify")?, reset: of(reset, "/email/reset")?, site })
+        let restore = of(None, "/email/restore")?;
+        Ok(Self { verify: of(verify, "/email/verify")?, reset: of(reset, "/email/reset")?, restore, site })
     }
 
     pub(super) fn verify(&self, token: &str) -> String {
@@ -44,6 +47,10 @@ impl Links {
 
     pub(super) fn reset(&self, token: &str) -> String {
         self.reset.replace(TOKEN, token)
+    }
+
+    pub(super) fn restore(&self, token: &str) -> String {
+        self.restore.replace(TOKEN, token)
     }
 
     pub(super) fn site(&self) -> &str {

@@ -22,8 +22,10 @@ pub enum Subject<'a> {
     InUse,
     /// The link by which the account's password is set anew.
     Reset { token: &'a str, player: &'a str },
-    /// What has happened to an account.
-    Notice { kind: MailKind, player: &'a str },
+    /// What has happened to an account, and the link that takes it back.
+    Notice { kind: MailKind, token: &'a str, player: &'a str },
+    /// The account was erased, and its name with it.
+    Erased,
 }
 
 impl Letter {
@@ -54,37 +56,48 @@ impl Letter {
                     links.reset(token)
                 ),
             ),
-            Subject::Notice { kind, player } => notice(kind, player, site),
+            Subject::Notice { kind, token, player } => notice(kind, player, token, links),
+            Subject::Erased => (
+                format!("Your account at {site} was erased"),
+                format!(
+                    "The account of this address at {site} was erased, and cannot be brought back.\n\
+                     If that was not you, write to the operator of the service.\n"
+                ),
+            ),
         };
         Self { id, recipient, subject, text }
     }
 }
 
-fn notice(kind: MailKind, player: &str, site: &str) -> (String, String) {
-    let (subject, what, then) = match kind {
-        MailKind::EmailChanged => (
-            "Another e-mail address",
-            "has another e-mail address now, in place of this one",
-            "write to the operator of the service at once",
-        ),
-        MailKind::EmailRemoved => (
-            "Your e-mail address was removed",
-            "has no e-mail address any more: this one was removed",
-            "write to the operator of the service at once",
-        ),
-        // The links have texts of their own.
-        MailKind::PasswordChanged | MailKind::VerifyEmail | MailKind::ResetPassword => {
-            ("Your password has changed", "has a new password", "ask for a link to this address that sets another one")
+fn notice(kind: MailKind, player: &str, token: &str, links: &Links) -> (String, String) {
+    let (subject, what) = match kind {
+        MailKind::EmailChanged => ("Another e-mail address", "has another e-mail address now, in place of this one"),
+        MailKind::EmailRemoved => {
+            ("Your e-mail address was removed", "has no e-mail address any more: this one was removed")
+        }
+        MailKind::RecoveryCodeChanged => ("A new recovery code", "has a new recovery code"),
+        MailKind::IdentityLinked => ("Another way to sign in", "can be signed in to by one more service"),
+        MailKind::IdentityUnlinked => ("A way to sign in is gone", "can be signed in to by one service less"),
+        // The others have texts of their own.
+        MailKind::PasswordChanged | MailKind::VerifyEmail | MailKind::ResetPassword | MailKind::AccountErased => {
+            ("Your password has changed", "has a new password")
         }
     };
+    let (site, link) = (links.site(), links.restore(token));
     (
         format!("{subject} at {site}"),
-        format!("The account \"{player}\" of {site} {what}.\nIf that was not you, {then}.\n"),
+        format!(
+            "The account \"{player}\" of {site} {what}.\nIf that was you, do nothing. Otherwise open\n\n{link}\n\n\
+             within 7 days. All devices are signed out then, this address is the account's again, what was added to sign \
+             in by is removed, and you set a new password.\n"
+        ),
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -97,10 +110,22 @@ mod tests {
         let reset = letter(Subject::Reset { token: "abc", player: "Ana" });
         assert!(reset.text.contains("\"Ana\"") && reset.text.contains("/email/reset?token=abc\n"), "{}", reset.text);
         assert!(!letter(Subject::InUse).text.contains("http"));
-        for kind in [MailKind::PasswordChanged, MailKind::EmailChanged, MailKind::EmailRemoved] {
-            let notice = letter(Subject::Notice { kind, player: "Ana" });
+        assert!(!letter(Subject::Erased).text.contains("http"));
+        let notices = [
+            MailKind::PasswordChanged,
+            MailKind::EmailChanged,
+            MailKind::EmailRemoved,
+            MailKind::RecoveryCodeChanged,
+            MailKind::IdentityLinked,
+            MailKind::IdentityUnlinked,
+        ];
+        let mut subjects = BTreeSet::new();
+        for kind in notices {
+            let notice = letter(Subject::Notice { kind, token: "abc", player: "Ana" });
             assert!(notice.text.contains("\"Ana\"") && notice.subject.ends_with("play.example"), "{}", notice.text);
-            assert!(!notice.text.contains("http"));
+            assert!(notice.text.contains("\n\nhttps://play.example/email/restore?token=abc\n\n"), "{}", notice.text);
+            subjects.insert(notice.subject);
         }
+        assert_eq!(subjects.len(), notices.len());
     }
 }

@@ -237,6 +237,22 @@ def strangers(game, honest, calls):
     return [guessing(n) for n in range(200)]
 
 
+def confirmations(game, honest, calls):
+    """200 addresses with an account each, which has its right password compared by every call that takes one."""
+
+    async def confirming(address):
+        own, status = Connection(address), 0
+        while status != 201:
+            # A name whose answer was lost is taken.
+            account = {"name": f"Thorough {random.randrange(10**9)}", "password": "correct horse"}
+            status, body = await call(own, calls, "POST", "/v1/players", body=account)
+        token = json.loads(body)["access_token"]
+        while True:
+            await call(own, calls, "POST", "/v1/me/recovery-code", token, {"current_password": "correct horse"})
+
+    return [confirming(address) for address in addresses(200)]
+
+
 async def answer_challenges_only(reader, writer):
     """An endpoint that proves that it wants notices, and then answers none of them."""
     # Cancelled at the end of the script, which streams would report.
@@ -324,6 +340,7 @@ ATTACKS = {
         accounts,
         sign_ins,
         strangers,
+        confirmations,
         webhooks,
         identities,
     )

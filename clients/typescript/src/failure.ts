@@ -26,6 +26,7 @@ export type Failure =
       | "refresh_token_reused"
       | "invalid_credentials"
       | "sign_in_refused"
+      | "recent_sign_in_required"
       | "forbidden"
       | "player_suspended"
       | "not_seated"
@@ -76,6 +77,11 @@ export class MancalaError extends Error {
   ) {
     super(`${failure.code}: ${failure.detail}`);
   }
+}
+
+/** Whether the server wants to know who the player is, beyond the token. */
+export function wantsConfirmation(error: unknown): boolean {
+  return error instanceof MancalaError && error.failure.code === "recent_sign_in_required";
 }
 
 /** Whether a failure is temporary, so that the same request may succeed later. */
@@ -165,6 +171,7 @@ const PLAIN: Record<Plain, true> = {
   refresh_token_reused: true,
   invalid_credentials: true,
   sign_in_refused: true,
+  recent_sign_in_required: true,
   forbidden: true,
   player_suspended: true,
   not_seated: true,

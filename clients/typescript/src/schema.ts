@@ -889,7 +889,8 @@ export interface paths {
          * Erase the caller
          * @description Open games are aborted, active ones resigned, invitations declined. Name, password, sign-ins, notes and webhooks are erased. The
          *     games and their moves stay, because they belong to the opponents as well; the seat shows a deleted player. Of the games that the
-         *     caller imported, private ones are deleted; others stay, without the players' names. This cannot be undone.
+         *     caller imported, private ones are deleted; others stay, without the players' names. This cannot be undone. Of an account it needs a
+         *     sign-in of the last 10 minutes, or the password.
          */
         delete: operations["delete_me"];
         options?: never;
@@ -898,7 +899,7 @@ export interface paths {
          * Change the caller's name, password or settings
          * @description With a password a guest becomes an account, and keeps all games. A new password revokes all access and refresh tokens, and the
          *     recovery code of an account; the answer contains new ones. Webhooks go on, unless `delete_webhooks` is true, and identities stay ways in,
-         *     unless `unlink_identities` is.
+         *     unless `unlink_identities` is. A new password of an account needs a sign-in of the last 10 minutes, or `current_password`.
          */
         patch: operations["update_me"];
         trace?: never;
@@ -1010,9 +1011,10 @@ export interface paths {
         get: operations["get_my_email"];
         /**
          * Set or remove the caller's e-mail address
-         * @description Of an account, with its password. A link is sent to the address, and confirms it within 24 hours. Until then the address before stays.
-         *     It is told when it is replaced. The verified address again gives up the one that waits. Null removes both. Links that were sent are
-         *     void, and the verified address is told. The answer is the same if another account has the address: then the mail says so.
+         * @description Of an account, with a sign-in of the last 10 minutes or its password. A link is sent to the address, and confirms it within 24 hours.
+         *     Until then the address before stays. It is told when it is replaced. The verified address again gives up the one that waits. Null
+         *     removes both. Links that were sent are void, and the verified address is told. The answer is the same if another account has the
+         *     address: then the mail says so.
          */
         put: operations["write_my_email"];
         post?: never;
@@ -1148,14 +1150,15 @@ export interface paths {
         /**
          * Link an identity to the caller
          * @description Completes what `POST /v1/sign-in/{issuer}` has begun with the caller's token. From then on the caller can sign in by the issuer, on any
-         *     device. A guest stays a guest, and keeps all games.
+         *     device. A guest stays a guest, and keeps all games. An account needs a sign-in of the last 10 minutes, or `current_password`.
          */
         put: operations["link_identity"];
         post?: never;
         /**
          * Unlink an identity from the caller
          * @description The caller can no longer sign in by the issuer; who is signed in stays so. The last way in stays: a player without a password and without
-         *     another identity is 409. An identity of an issuer that the operator offers no more is no way in, and can always be unlinked.
+         *     another identity is 409. An identity of an issuer that the operator offers no more is no way in, and can always be unlinked. An account
+         *     needs a sign-in of the last 10 minutes, or the password.
          */
         delete: operations["delete_identity"];
         options?: never;
@@ -1224,7 +1227,8 @@ export interface paths {
          * @description For an account whose player has played as a guest before. In one step the account takes the guest's seats in all
          *     games, and gets its notes, webhooks and imported games. Games between the two become games against oneself. Open
          *     invitations to the guest are declined, and those of the account by the guest are aborted. The guest's tokens and
-         *     recovery code are void. Merging the same guest again is 200.
+         *     recovery code are void. Merging the same guest again is 200. A guest with identities brings them along: this needs a
+         *     sign-in of the last 10 minutes, or `current_password`.
          */
         post: operations["merge_guest"];
         delete?: never;
@@ -1333,7 +1337,7 @@ export interface paths {
         /**
          * Renew the recovery code
          * @description With the code another device becomes the same player: `POST /v1/tokens` with `grant_type` `recovery_code`. It is shown in this answer
-         *     only, and the code before it is void.
+         *     only, and the code before it is void. Of an account it needs a sign-in of the last 10 minutes, or the password.
          */
         post: operations["renew_recovery_code"];
         delete?: never;
@@ -1402,8 +1406,8 @@ export interface paths {
          * Get a ticket for a stream or for pictures
          * @description For clients that cannot send headers, like a browser's `EventSource` and `<img>`.
          *     `GET /v1/games/{id}/events?ticket=…` and `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is
-         *     valid for an hour, any number of times. It opens that stream, and the pictures of that game or of all the caller's
-         *     games.
+         *     valid for an hour, any number of times, and no longer than its sign-in. It opens that stream, and the pictures of that
+         *     game or of all the caller's games.
          */
         post: operations["create_stream_ticket"];
         delete?: never;
@@ -2575,7 +2579,7 @@ export interface components {
             /** @description For other operators. */
             remark?: string;
         };
-        /** @description The closed list of failure codes. A code never changes its meaning. One of `malformed_request`, `validation_failed`, `unauthenticated`, `invalid_token`, `refresh_token_reused`, `invalid_credentials`, `sign_in_refused`, `forbidden`, `player_suspended`, `not_seated`, `not_found`, `method_not_allowed`, `not_acceptable`, `payload_too_large`, `unsupported_media_type`, `name_taken`, `identity_taken`, `last_way_in`, `seat_taken`, `own_game`, `game_not_started`, `game_over`, `not_your_turn`, `stale_ply`, `illegal_move`, `no_such_offer`, `offer_pending`, `offer_not_possible`, `too_many_games`, `no_record`, `game_not_over`, `too_many_analyses`, `too_many_webhooks`, `push_not_offered`, `too_many_devices`, `too_many_notes`, `too_many_blocks`, `too_many_mutes`, `too_many_friends`, `too_many_invitations`, `too_many_imports`, `webhook_disabled`, `webhook_not_verified`, `email_not_configured`, `invalid_link`, `precondition_failed`, `idempotency_key_reused`, `rate_limited`, `internal`, `unavailable`, `issuer_unavailable`. Clients ignore values that they do not know. */
+        /** @description The closed list of failure codes. A code never changes its meaning. One of `malformed_request`, `validation_failed`, `unauthenticated`, `invalid_token`, `refresh_token_reused`, `invalid_credentials`, `sign_in_refused`, `recent_sign_in_required`, `forbidden`, `player_suspended`, `not_seated`, `not_found`, `method_not_allowed`, `not_acceptable`, `payload_too_large`, `unsupported_media_type`, `name_taken`, `identity_taken`, `last_way_in`, `seat_taken`, `own_game`, `game_not_started`, `game_over`, `not_your_turn`, `stale_ply`, `illegal_move`, `no_such_offer`, `offer_pending`, `offer_not_possible`, `too_many_games`, `no_record`, `game_not_over`, `too_many_analyses`, `too_many_webhooks`, `push_not_offered`, `too_many_devices`, `too_many_notes`, `too_many_blocks`, `too_many_mutes`, `too_many_friends`, `too_many_invitations`, `too_many_imports`, `webhook_disabled`, `webhook_not_verified`, `email_not_configured`, `invalid_link`, `precondition_failed`, `idempotency_key_reused`, `rate_limited`, `internal`, `unavailable`, `issuer_unavailable`. Clients ignore values that they do not know. */
         Code: string;
         /** @description What comes back from an issuer, and the session that asked for it. */
         CompleteSignIn: {
@@ -2736,6 +2740,14 @@ export interface components {
              * @example https://push.example/mancala
              */
             url: string;
+        };
+        /** @description The account's password, in the body of a call that needs nothing else. */
+        CurrentPassword: {
+            /**
+             * Format: password
+             * @description Of an account: its password, unless its sign-in began within the last 10 minutes.
+             */
+            current_password?: string | null;
         };
         /** @description The outcome of a deletion. */
         DeletedImports: {
@@ -3751,6 +3763,25 @@ export interface components {
             side: components["schemas"]["Side"];
             turn: components["schemas"]["Side"] | null;
         };
+        /** @description What comes back from an issuer, the session that asked for it, and the account's password. */
+        LinkIdentity: {
+            /** @description As the issuer sent it. */
+            code: string;
+            /**
+             * Format: password
+             * @description Of an account: its password, unless its sign-in began within the last 10 minutes.
+             */
+            current_password?: string | null;
+            /**
+             * @description As the issuer sent it, if it did (RFC 9207).
+             * @example https://accounts.google.com
+             */
+            iss?: string | null;
+            /** @description The session of `POST /v1/sign-in/{issuer}`. */
+            session: string;
+            /** @description As the issuer sent it. */
+            state: string;
+        };
         /** @description A valid sign-in. */
         ListedSignIn: {
             /** @description When it ends unless it gets new tokens. */
@@ -3784,6 +3815,11 @@ export interface components {
         };
         /** @description Which guest to take along. */
         MergeGuest: {
+            /**
+             * Format: password
+             * @description If the guest has identities: the account's password, unless its sign-in began within the last 10 minutes.
+             */
+            current_password?: string | null;
             /** @description The guest's access token, or its newest refresh token. */
             guest_token: string;
         };
@@ -4621,20 +4657,6 @@ export interface components {
             /** @description When the player was created. */
             since: components["schemas"]["Timestamp"];
         };
-        /** @description What comes back from an issuer, and the session that asked for it. */
-        Proof: {
-            /** @description As the issuer sent it. */
-            code: string;
-            /**
-             * @description As the issuer sent it, if it did (RFC 9207).
-             * @example https://accounts.google.com
-             */
-            iss?: string | null;
-            /** @description The session of `POST /v1/sign-in/{issuer}`. */
-            session: string;
-            /** @description As the issuer sent it. */
-            state: string;
-        };
         /** @description What push notifications the server sends. */
         Push: {
             /**
@@ -5049,6 +5071,11 @@ export interface components {
         /** @description The changes of the caller. */
         UpdateMe: {
             /**
+             * Format: password
+             * @description With a new password of an account: the present one, unless the sign-in began within the last 10 minutes.
+             */
+            current_password?: string | null;
+            /**
              * @description With a new password: whether all webhooks are deleted, too. Otherwise they go on.
              * @default false
              */
@@ -5430,15 +5457,15 @@ export interface components {
         /** @description The new address, and the account's password. */
         WriteMyEmail: {
             /**
+             * Format: password
+             * @description The password of the account, unless its sign-in began within the last 10 minutes.
+             */
+            current_password?: string | null;
+            /**
              * @description Its domain may be of any script. Null for none.
              * @example ana@mail.example
              */
             email: string | null;
-            /**
-             * Format: password
-             * @description The present password of the account.
-             */
-            password: string;
         };
         /** @description The note to write. */
         WriteNote: {
@@ -12519,7 +12546,17 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description May be left out */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CurrentPassword"];
+            };
+        };
         responses: {
             /** @description The caller is erased */
             204: {
@@ -12531,7 +12568,19 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unauthenticated`, `invalid_token` */
+            /** @description `malformed_request` */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token` */
             401: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12544,8 +12593,44 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `recent_sign_in_required` */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `not_acceptable` */
             406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -12645,7 +12730,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`, `invalid_token` */
+            /** @description `invalid_credentials`: `current_password` is not the account's; `unauthenticated`, `invalid_token` */
             401: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -12658,7 +12743,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `player_suspended`; `forbidden`: a password for a player of an app; a new name within 7 days after an operator has given one */
+            /** @description `player_suspended`; `forbidden`: a password for a player of an app; a new name within 7 days after an operator has given one; `recent_sign_in_required`: a new password of an account */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13613,8 +13698,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "email": "ana@mail.example",
-                 *       "password": "correct horse"
+                 *       "current_password": "correct horse",
+                 *       "email": "ana@mail.example"
                  *     }
                  */
                 "application/json": components["schemas"]["WriteMyEmail"];
@@ -13645,7 +13730,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid_credentials`: the password is not the account's */
+            /** @description `invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token` */
             401: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -13658,7 +13743,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `player_suspended`; `forbidden`: the caller is a guest */
+            /** @description `player_suspended`; `forbidden`: the caller is a guest; `recent_sign_in_required` */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14465,7 +14550,7 @@ export interface operations {
                  *       "state": "8Q0v…"
                  *     }
                  */
-                "application/json": components["schemas"]["Proof"];
+                "application/json": components["schemas"]["LinkIdentity"];
             };
         };
         responses: {
@@ -14505,7 +14590,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `sign_in_refused`: the session, the state or the code is wrong or was used before, or the issuer's token is not to be believed; `unauthenticated`, `invalid_token` */
+            /** @description `sign_in_refused`: the session, the state or the code is wrong or was used before, or the issuer's token is not to be believed; `unauthenticated`, `invalid_token`; `invalid_credentials`: `current_password` is not the account's */
             401: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14518,7 +14603,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: a player of an app */
+            /** @description `forbidden`: a player of an app; `recent_sign_in_required` */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14655,7 +14740,17 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description May be left out */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CurrentPassword"];
+            };
+        };
         responses: {
             /** @description It is unlinked */
             204: {
@@ -14667,12 +14762,36 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unauthenticated`, `invalid_token` */
+            /** @description `malformed_request` */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token` */
             401: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `recent_sign_in_required` */
+            403: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     "x-request-id": components["headers"]["x-request-id"];
                     [name: string]: unknown;
                 };
@@ -14706,6 +14825,30 @@ export interface operations {
             };
             /** @description `last_way_in`: the caller has no password and no other identity */
             409: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -15137,7 +15280,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthenticated`, `invalid_token` */
+            /** @description `invalid_credentials`: `current_password` is not the account's; `unauthenticated`, `invalid_token` */
             401: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -15150,7 +15293,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `player_suspended`; `forbidden`: the caller is a guest */
+            /** @description `player_suspended`; `forbidden`: the caller is a guest; `recent_sign_in_required`: the guest has identities */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -15954,7 +16097,17 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description May be left out */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "current_password": "correct horse"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CurrentPassword"];
+            };
+        };
         responses: {
             /** @description The new code */
             200: {
@@ -15968,7 +16121,19 @@ export interface operations {
                     "application/json": components["schemas"]["RecoveryCode"];
                 };
             };
-            /** @description `unauthenticated`, `invalid_token` */
+            /** @description `malformed_request` */
+            400: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token` */
             401: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -15981,7 +16146,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `forbidden`: a player of an app */
+            /** @description `forbidden`: a player of an app; `recent_sign_in_required` */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -15995,6 +16160,30 @@ export interface operations {
             };
             /** @description `not_acceptable` */
             406: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `payload_too_large` */
+            413: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported_media_type` */
+            415: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];

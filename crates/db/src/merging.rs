@@ -50,6 +50,8 @@ pub enum Merged {
     NotGuest,
     /// The guest is suspended.
     Suspended(Suspension),
+    /// The guest has identities, which the account is not to take.
+    HasIdentities,
     /// The account's credentials were revoked.
     NoAccount,
     /// A version conflict: a game has changed meanwhile, and nothing was stored.
@@ -87,12 +89,22 @@ pub async fn list(pool: &PgPool, player: PlayerId) -> Result<Vec<PlayerId>, DbEr
     Ok(ids.into_iter().map(PlayerId).collect())
 }
 
+/// What becomes of the guest's identities, by which its person would sign in to the account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdentityHandover {
+    /// The account takes them.
+    Take,
+    /// A guest that has any is not merged.
+    Refuse,
+}
+
 /// Merges a guest with an account. `reseat` says which events give a game's seat to the account. A repetition takes
 /// along what the guest still began at the moment of the first merge.
 pub async fn merge(
     pool: &PgPool,
     guest: NamedGuest,
     account: &OwnPlayer,
+    identities: IdentityHandover,
     now: OffsetDateTime,
     reseat: impl Fn(&Game) -> Vec<Event>,
 ) -> Result<Merged, DbError> {
@@ -109,6 +121,9 @@ pub async fn merge(
     }
     if let Some(held) = suspensions::find_within(&mut transaction, guest).await?.filter(|held| held.is_active(now)) {
         return Ok(Merged::Suspended(held));
+    }
+    if identities == IdentityHandover::Refuse && has_identity(&mut transaction, guest).await? {
+        return Ok(Merged::HasIdentities);
     }
     let ids = games_of(&mut transaction, guest).await?;
     if ids.len() > GAMES_MAX {
@@ -183,6 +198,13 @@ impl Locked {
             _ => Some(Merged::NoGuest),
         }
     }
+}
+
+/// Whether a player has an identity. Its row is locked, so it gets none meanwhile.
+async fn has_identity(connection: &mut PgConnection, player: PlayerId) -> Result<bool, DbError> {
+    let has =
+        sqlx::query_scalar!(r#"select exists (select from player_identity where player_id = $1) as "has!""#, player.0,);
+    Ok(has.fetch_one(connection).instrument(statement("select player_identity")).await?)
 }
 
 /// The games in which a player sits, up to one more than may be taken along.

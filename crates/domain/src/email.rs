@@ -96,16 +96,28 @@ pub enum MailKind {
     EmailChanged,
     /// The account has no address any more.
     EmailRemoved,
+    /// The account has another recovery code.
+    RecoveryCodeChanged,
+    /// The account has another identity, by which a person of an issuer signs in.
+    IdentityLinked,
+    /// The account has lost an identity.
+    IdentityUnlinked,
+    /// The account was erased.
+    AccountErased,
 }
 
 impl MailKind {
     /// Every kind.
-    pub const ALL: [MailKind; 5] = [
+    pub const ALL: [MailKind; 9] = [
         MailKind::VerifyEmail,
         MailKind::ResetPassword,
         MailKind::PasswordChanged,
         MailKind::EmailChanged,
         MailKind::EmailRemoved,
+        MailKind::RecoveryCodeChanged,
+        MailKind::IdentityLinked,
+        MailKind::IdentityUnlinked,
+        MailKind::AccountErased,
     ];
 
     /// The word for it in the database.
@@ -116,6 +128,10 @@ impl MailKind {
             MailKind::PasswordChanged => "password_changed",
             MailKind::EmailChanged => "email_changed",
             MailKind::EmailRemoved => "email_removed",
+            MailKind::RecoveryCodeChanged => "recovery_code_changed",
+            MailKind::IdentityLinked => "identity_linked",
+            MailKind::IdentityUnlinked => "identity_unlinked",
+            MailKind::AccountErased => "account_erased",
         }
     }
 

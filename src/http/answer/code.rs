@@ -56,6 +56,9 @@ codes! {
     SignInRefused "sign_in_refused" UNAUTHORIZED "The sign-in by an issuer is refused"
         "The session, the state or the code is wrong, too old or was used before, or the issuer's token is not to be believed; `detail` says \
          which. No player was made or changed. Begin again."
+    RecentSignInRequired "recent_sign_in_required" FORBIDDEN "The account's owner has to sign in again"
+        "The access token is of a sign-in that began more than 10 minutes ago, and a token alone must not take an account over. Send the \
+         account's password as `current_password`, or sign in again and use the new token."
     Forbidden "forbidden" FORBIDDEN "Not allowed"
         "The caller is known but may not do this; `detail` says why."
     PlayerSuspended "player_suspended" FORBIDDEN "The player is suspended"

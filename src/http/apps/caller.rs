@@ -91,7 +91,14 @@ impl FromRequest for WebhookOwner {
         Box::pin(async move {
             let Some(app) = app else { return player.await.map(Self) };
             let App { id, credentials_version, .. } = app.await?.app;
-            Ok(Self(Caller { player: id, credentials_version, is_guest: false, is_new: false, sign_in: None }))
+            Ok(Self(Caller {
+                player: id,
+                credentials_version,
+                is_guest: false,
+                is_new: false,
+                sign_in: None,
+                auth_time: None,
+            }))
         })
     }
 }

@@ -64,7 +64,7 @@ pub async fn create_app_player_token(
 pub(super) fn issue(state: &AppState, own: &OwnPlayer, grant: Grant) -> String {
     state.metrics.token_issued(grant);
     let (player, credentials_version) = (own.player.id, own.credentials_version);
-    let named = Caller { player, credentials_version, is_guest: true, is_new: false, sign_in: None };
+    let named = Caller { player, credentials_version, is_guest: true, is_new: false, sign_in: None, auth_time: None };
     state.tokens.issue(named, now())
 }
 

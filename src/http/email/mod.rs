@@ -4,5 +4,6 @@ mod address;
 pub mod my_email;
 pub mod pages;
 pub mod resets;
+mod restoration;
 mod tokens;
 pub mod verification;

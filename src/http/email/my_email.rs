@@ -7,20 +7,17 @@ use utoipa::ToSchema;
 use super::address;
 use crate::{
     clock::now,
-    db::{
-        email::addresses::{self, AccountEmail},
-        players::{self, OwnPlayer},
-    },
+    db::email::addresses::{self, AccountEmail},
     domain::PlayerKind,
     http::{
         answer::{code::Code, problem::Problem},
-        layers::limits::network_of,
+        players::recent_sign_in,
         request::{
             auth,
             extract::{Body, NoQuery, Query},
-            known, player, suspended,
+            player, suspended,
         },
-        state::{AppState, mailing::Mailing, sign_ins, tokens::Caller},
+        state::{AppState, mailing::Mailing, tokens::Caller},
         view::wire::Timestamp,
     },
 };
@@ -42,17 +39,18 @@ pub async fn get_my_email(state: Data<AppState>, caller: Caller, _: Query<NoQuer
 
 /// Set or remove the caller's e-mail address
 ///
-/// Of an account, with its password. A link is sent to the address, and confirms it within 24 hours. Until then the address before stays.
-/// It is told when it is replaced. The verified address again gives up the one that waits. Null removes both. Links that were sent are
-/// void, and the verified address is told. The answer is the same if another account has the address: then the mail says so.
+/// Of an account, with a sign-in of the last 10 minutes or its password. A link is sent to the address, and confirms it within 24 hours.
+/// Until then the address before stays. It is told when it is replaced. The verified address again gives up the one that waits. Null
+/// removes both. Links that were sent are void, and the verified address is told. The answer is the same if another account has the
+/// address: then the mail says so.
 #[utoipa::path(
     tag = "players",
     operation_id = "write_my_email",
-    request_body(content = WriteMyEmail, example = json!({"email": "ana@mail.example", "password": "correct horse"})),
+    request_body(content = WriteMyEmail, example = json!({"email": "ana@mail.example", "current_password": "correct horse"})),
     responses(
         (status = 200, description = "The addresses", body = EmailView),
-        (status = 401, description = "`invalid_credentials`: the password is not the account's"),
-        (status = 403, description = "`forbidden`: the caller is a guest"),
+        (status = 401, description = "`invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token`"),
+        (status = 403, description = "`forbidden`: the caller is a guest; `recent_sign_in_required`"),
         (status = 409, description = "`email_not_configured`"),
     ),
     security(("bearer" = []))
@@ -65,13 +63,14 @@ pub async fn write_my_email(
     body: Body<WriteMyEmail>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let WriteMyEmail { email, password } = body.0;
+    let WriteMyEmail { email, current_password } = body.0;
     let own = player::find(&state, caller).await?;
     if own.player.kind != PlayerKind::Account {
         return Err(Problem::new(Code::Forbidden, "a guest has no password: make an account of it first"));
     }
+    let confirmed = recent_sign_in::require(&state, &request, (caller, &own), current_password.as_deref());
     let Some(email) = email else {
-        check_password(&state, &own, &password, &request).await?;
+        confirmed.await?;
         if !addresses::remove(&state.db, &own, now()).await? {
             return Err(player::gone());
         }
@@ -82,7 +81,7 @@ pub async fn write_my_email(
     }
     state.mailing.require()?;
     let address = address::read(&email)?;
-    check_password(&state, &own, &password, &request).await?;
+    confirmed.await?;
     let before = addresses::find(&state.db, caller.player, now()).await?;
     let is_verified = before.verified.is_some_and(|(verified, _)| verified.key() == address.key());
     let is_stored = if is_verified {
@@ -102,26 +101,6 @@ async fn show(state: &AppState, caller: Caller) -> Result<HttpResponse, Problem>
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(view))
 }
 
-/// Refuses a password that is not the account's. Attempts count as sign-ins do.
-async fn check_password(
-    state: &AppState,
-    own: &OwnPlayer,
-    password: &str,
-    request: &HttpRequest,
-) -> Result<(), Problem> {
-    let refused = || Problem::new(Code::InvalidCredentials, "the password is not the account's");
-    let Ok(password) = password.parse() else { return Err(refused()) };
-    let (name, network) = (&own.player.name, network_of(request));
-    let asker = known::asker(state, Some(own.player.id), network).await?;
-    let compare = async {
-        let (account, hash) = players::find_account(&state.db, name).await?.unzip();
-        let is_right = state.passwords.compare(password, hash, asker).await?;
-        Ok(account.filter(|account| is_right && account.player.id == own.player.id))
-    };
-    let limits = state.sign_ins.as_deref();
-    sign_ins::by_password(limits, (name, network, asker.is_known), compare).await?.map(drop).ok_or_else(refused)
-}
-
 /// A field that may be null, and may not be missing.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Option::deserialize(deserializer)
@@ -135,9 +114,9 @@ pub struct WriteMyEmail {
     #[serde(deserialize_with = "present")]
     #[schema(required = true, max_length = 1024, example = "ana@mail.example")]
     email: Option<String>,
-    /// The present password of the account.
+    /// The password of the account, unless its sign-in began within the last 10 minutes.
     #[schema(format = Password)]
-    password: String,
+    current_password: Option<String>,
 }
 
 /// The e-mail addresses of an account.

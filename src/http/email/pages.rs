@@ -9,7 +9,7 @@ use actix_web::{
 use askama::Template;
 use serde::Deserialize;
 
-use super::{resets::set_password, verification::verify};
+use super::{resets::set_password, restoration::restore, verification::verify};
 use crate::http::{
     answer::{code::Code, problem::Problem},
     players::me::leftovers,
@@ -20,6 +20,7 @@ use crate::http::{
 /// The paths of the pages.
 const VERIFY: &str = "/email/verify";
 const RESET: &str = "/email/reset";
+const RESTORE: &str = "/email/restore";
 
 /// The policy of the pages: they have their styles in themselves, send their form to this server, and load and run nothing.
 const PAGE_POLICY: &str =
@@ -42,7 +43,13 @@ pub fn configure(config: &mut web::ServiceConfig) {
                 .guard(guard::Get())
                 .to(async |request: HttpRequest| show(&asking(Link::Reset, &request))),
         )
-        .service(web::resource(RESET).guard(guard::Post()).to(set));
+        .service(web::resource(RESET).guard(guard::Post()).to(set))
+        .service(
+            web::resource(RESTORE)
+                .guard(guard::Get())
+                .to(async |request: HttpRequest| show(&asking(Link::Restore, &request))),
+        )
+        .service(web::resource(RESTORE).guard(guard::Post()).to(take_back));
 }
 
 /// What a link is good for.
@@ -50,6 +57,7 @@ pub fn configure(config: &mut web::ServiceConfig) {
 enum Link {
     Verify,
     Reset,
+    Restore,
 }
 
 /// The values of a page.
@@ -70,9 +78,9 @@ struct PageForm {
     button: &'static str,
 }
 
-/// What the form of a page sends.
+/// What the form of a page sends that has a button alone.
 #[derive(Deserialize)]
-struct VerifyForm {
+struct ButtonForm {
     token: String,
 }
 
@@ -97,6 +105,14 @@ fn asking(link: Link, request: &HttpRequest) -> EmailPage {
         Link::Reset => {
             of_reset("Choose a new password of 8 to 128 characters. It signs you out everywhere.".to_owned(), token)
         }
+        Link::Restore => EmailPage {
+            title: "Take your account back",
+            text: "Press the button if you did not make the change that the mail tells. It signs out all devices, makes this address \
+                   the account's again, and removes recovery codes and other ways to sign in that were added since. Then you set \
+                   a new password."
+                .to_owned(),
+            form: Some(PageForm { action: "restore", token, asks_password: false, button: "Take it back" }),
+        },
     })
 }
 
@@ -110,7 +126,7 @@ fn void() -> EmailPage {
     EmailPage { title: "This link leads nowhere", text, form: None }
 }
 
-async fn confirm(state: Data<AppState>, form: Form<VerifyForm>, request: HttpRequest) -> Result<HttpResponse, Problem> {
+async fn confirm(state: Data<AppState>, form: Form<ButtonForm>, request: HttpRequest) -> Result<HttpResponse, Problem> {
     let address = match verify(&state, &request, &form.0.token).await {
         Ok(address) => address,
         Err(problem) if problem.code() == Code::InvalidLink => return Ok(refuse(Code::InvalidLink, &void())),
@@ -118,6 +134,22 @@ async fn confirm(state: Data<AppState>, form: Form<VerifyForm>, request: HttpReq
     };
     let text = format!("{} is the address of your account now.", address.as_str());
     Ok(show(&EmailPage { title: "The address is confirmed", text, form: None }))
+}
+
+async fn take_back(
+    state: Data<AppState>,
+    form: Form<ButtonForm>,
+    request: HttpRequest,
+) -> Result<HttpResponse, Problem> {
+    match restore(&state, &request, &form.0.token).await {
+        Ok(reset) => {
+            let text = "The account is yours again, and no device is signed in. Choose a new password of 8 to 128 characters, within an \
+                        hour: the one before is void.";
+            Ok(show(&of_reset(text.to_owned(), reset)))
+        }
+        Err(problem) if problem.code() == Code::InvalidLink => Ok(refuse(Code::InvalidLink, &void())),
+        Err(problem) => Err(problem),
+    }
 }
 
 async fn set(state: Data<AppState>, form: Form<ResetForm>, request: HttpRequest) -> Result<HttpResponse, Problem> {

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -11,6 +12,14 @@ use crate::{
         state::{AppState, sign_ins},
     },
 };
+
+/// Random bytes of a token.
+const TOKEN_BYTES: usize = 32;
+
+/// A new token, for a link that is shown in place of a mail.
+pub(super) fn new() -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; TOKEN_BYTES]>())
+}
 
 /// What is stored of a token.
 pub(super) fn hash(token: &str) -> TokenHash {

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     clock::now,
+    db::players::refresh_tokens,
     domain::{GameId, PlayerId},
     http::{
         answer::{code::Code, problem::Problem},
@@ -42,6 +43,9 @@ struct Claims {
     cv: i32,
     #[serde(default)]
     kind: Kind,
+    /// The sign-in, with which the ticket ends. Tickets of tokens that name none have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sid: Option<Uuid>,
     /// The game whose events it admits to; `None` admits to those of all the player's games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     game: Option<Uuid>,
@@ -64,6 +68,7 @@ impl Tokens {
             sub: caller.player.0,
             cv: caller.credentials_version,
             kind: Kind::of(caller),
+            sid: caller.sign_in,
             game: game.map(|game| game.0),
             iat: now.unix_timestamp(),
             exp: expires_at.unix_timestamp(),
@@ -75,13 +80,20 @@ impl Tokens {
     fn verify_ticket(&self, ticket: &str, game: Option<GameId>, now: OffsetDateTime) -> Option<Caller> {
         let claims: Claims = self.verify_other(ticket.as_bytes(), TYPE, &self.audience_of(AUDIENCE), now)?;
         let (player, is_guest) = (PlayerId(claims.sub), claims.kind.is_guest());
-        let caller = Caller { player, credentials_version: claims.cv, is_guest, is_new: false, sign_in: None };
+        let caller = Caller {
+            player,
+            credentials_version: claims.cv,
+            is_guest,
+            is_new: false,
+            sign_in: claims.sid,
+            auth_time: None,
+        };
         (claims.game == game.map(|game| game.0)).then_some(caller)
     }
 }
 
 /// The caller who reads, by token or by a ticket. The ticket is for the events of a game, or with `None` of all the
-/// caller's games. A ticket lives longer than a token, so the database confirms its player and credentials.
+/// caller's games. A ticket lives longer than a token, so the database confirms its player, credentials and sign-in.
 pub async fn admit(
     state: &AppState,
     request: &HttpRequest,
@@ -100,9 +112,20 @@ pub async fn admit(
     let now = now();
     let caller = tickets.iter().find_map(|game| state.tokens.verify_ticket(ticket, *game, now)).ok_or_else(invalid)?;
     match player::find(state, caller).await {
+        Ok(_) if !has_sign_in(state, caller).await? => {
+            Err(refused(Problem::new(Code::InvalidToken, "the sign-in by which the ticket was made has ended")))
+        }
         Ok(_) => Ok(Some(caller)),
         Err(problem) if problem.code() == Code::InvalidToken => Err(refused(problem)),
         Err(problem) => Err(problem),
+    }
+}
+
+/// Whether the sign-in of a ticket goes on, if it names one.
+async fn has_sign_in(state: &AppState, caller: Caller) -> Result<bool, Problem> {
+    match caller.sign_in {
+        Some(family) => Ok(refresh_tokens::is_active(&state.db, caller.player, family).await?),
+        None => Ok(true),
     }
 }
 
@@ -110,8 +133,8 @@ pub async fn admit(
 ///
 /// For clients that cannot send headers, like a browser's `EventSource` and `<img>`.
 /// `GET /v1/games/{id}/events?ticket=…` and `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is
-/// valid for an hour, any number of times. It opens that stream, and the pictures of that game or of all the caller's
-/// games.
+/// valid for an hour, any number of times, and no longer than its sign-in. It opens that stream, and the pictures of that
+/// game or of all the caller's games.
 #[utoipa::path(
     tag = "events",
     operation_id = "create_stream_ticket",
@@ -174,7 +197,8 @@ mod tests {
             credentials_version: 3,
             is_guest: false,
             is_new: false,
-            sign_in: None,
+            sign_in: Some(Uuid::from_u128(4)),
+            auth_time: None,
         }
     }
 

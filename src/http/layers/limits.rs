@@ -386,14 +386,13 @@ impl Limits {
         let strict = match path {
             // Its handler counts new guests and new accounts apart.
             "/v1/players" if request.method() == Method::POST => Some(&self.address),
-            "/v1/tokens" | "/v1/apps/tokens" | "/v1/password-reset/confirm" | "/email/reset"
+            "/v1/tokens" | "/v1/apps/tokens" | "/v1/password-reset/confirm" | "/email/reset" | "/email/restore"
                 if request.method() == Method::POST =>
             {
                 Some(&self.tokens)
             }
             path if paths::asks_issuer(request.method(), path) => Some(&self.tokens),
-            // Setting a password costs as much as signing in, and any guest may do it.
-            "/v1/me" if request.method() == Method::PATCH => Some(&self.tokens),
+            path if paths::may_compare_password(request.method(), path) => Some(&self.tokens),
             "/v1/me/email" | "/v1/password-reset" if !request.method().is_safe() => Some(&self.mails),
             _ => None,
         };

@@ -69,6 +69,7 @@ const fn detail(code: Code) -> &'static str {
         Code::RefreshTokenReused => "a later refresh token of this sign-in was used already",
         Code::InvalidCredentials => "no account has this name and this password",
         Code::SignInRefused => "the session was used before",
+        Code::RecentSignInRequired => "send the account's password as current_password, or sign in again first",
         Code::Forbidden => "the caller may not do this",
         Code::PlayerSuspended => "the player is suspended until 2026-12-01T00:00:00.000Z",
         Code::NotSeated => "the caller does not sit in this game",

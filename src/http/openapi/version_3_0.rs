@@ -42,6 +42,11 @@ fn rewrite(part: &mut Value) {
                         keep_one(forms);
                         forms.values_mut().for_each(rewrite);
                     }
+                    // 3.0 has bodies of DELETE ignored.
+                    Value::Object(operation) if name == "delete" => {
+                        operation.remove("requestBody");
+                        rewrite(value);
+                    }
                     Value::Object(answers) if name == "responses" => {
                         leave_out_streams(answers);
                         answers.values_mut().for_each(rewrite);
@@ -147,6 +152,7 @@ mod tests {
             ),
             (json!({"responses": {"204": {}}}), json!({"responses": {"204": {}}})),
             (json!({"content": {"image/svg+xml": {}}}), json!({"content": {"image/svg+xml": {}}})),
+            (json!({"delete": {"requestBody": {}, "tags": []}}), json!({"delete": {"tags": []}})),
             (json!({"propertyNames": {}, "additionalProperties": {}}), json!({"additionalProperties": {}})),
         ] {
             assert_eq!(downgrade(json!({"openapi": "3.1.0", "part": newer}))["part"], older);

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::{
     profiles::{ProfileView, choose_password, name_taken},
+    recent_sign_in::{self, CurrentPassword},
     recovery,
     tokens::TokenSet,
 };
@@ -17,6 +18,7 @@ use crate::{
         operators::acts,
         players::{
             self, IdentityChoice, Leftovers, Named, OwnPlayer, WebhookChoice,
+            recovery::Telling,
             settings::{self, NewSettings, Settings},
             suspensions,
         },
@@ -34,7 +36,7 @@ use crate::{
         layers::limits::{self, network_of},
         request::{
             auth::{self, ErasedCaller},
-            extract::{Body, NoQuery, Query},
+            extract::{Body, NoQuery, OptionalBody, Query},
             known,
             names::{parse_name, refuse_reserved},
             player::{find, gone, refuse_if_of_app},
@@ -96,7 +98,7 @@ pub async fn get_me(
 ///
 /// With a password a guest becomes an account, and keeps all games. A new password revokes all access and refresh tokens, and the
 /// recovery code of an account; the answer contains new ones. Webhooks go on, unless `delete_webhooks` is true, and identities stay ways in,
-/// unless `unlink_identities` is.
+/// unless `unlink_identities` is. A new password of an account needs a sign-in of the last 10 minutes, or `current_password`.
 #[utoipa::path(
     tag = "players",
     operation_id = "update_me",
@@ -108,7 +110,9 @@ pub async fn get_me(
     )),
     responses(
         (status = 200, description = "The caller", body = UpdatedMe),
-        (status = 403, description = "`forbidden`: a password for a player of an app; a new name within 7 days after an operator has given one"),
+        (status = 401, description = "`invalid_credentials`: `current_password` is not the account's; `unauthenticated`, `invalid_token`"),
+        (status = 403, description = "`forbidden`: a password for a player of an app; a new name within 7 days after an operator has given \
+            one; `recent_sign_in_required`: a new password of an account"),
         (status = 409, description = "`name_taken`"),
     ),
     security(("bearer" = []))
@@ -121,18 +125,15 @@ pub async fn update_me(
     body: Body<UpdateMe>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
-    let UpdateMe { name, password, delete_webhooks, unlink_identities, is_findable, shows_last_seen } = body.0;
-    let mut faults = Faults::default();
-    for (field, is_set) in [("/delete_webhooks", delete_webhooks), ("/unlink_identities", unlink_identities)] {
-        if is_set && password.is_none() {
-            faults.add(Problem::invalid(field, "is only possible together with a new password"))?;
-        }
-    }
+    let mut faults = body.0.faults()?;
+    let UpdateMe { name, password, current_password, delete_webhooks, unlink_identities, is_findable, shows_last_seen } =
+        body.0;
     if name.is_some() && auth::suspension(&request).is_some() {
         suspended::refuse(&state, caller.player).await?;
     }
     // Checked before the password is hashed: only an authorized caller may cause this expensive work.
-    let own = find(&state, caller).await?.player;
+    let found = find(&state, caller).await?;
+    let own = &found.player;
     if password.is_some() {
         refuse_if_of_app(&state, caller.player, "a player of an app signs in by the app, and has no password").await?;
     }
@@ -150,7 +151,10 @@ pub async fn update_me(
     let password = faults.take(password.map(|password| choose_password(&password, named)).transpose())?;
     let (name, password) = faults.unless_any(name.zip(password))?;
     let hash = match password {
-        Some(password) => Some(hash_new(&state, &request, &own, password).await?),
+        Some(password) => {
+            recent_sign_in::require(&state, &request, (caller, &found), current_password.as_deref()).await?;
+            Some(hash_new(&state, &request, own, password).await?)
+        }
         None => None,
     };
     let leftovers = leftovers(delete_webhooks, unlink_identities);
@@ -197,6 +201,23 @@ async fn hash_new(
     state.passwords.hash(password, known::asker_at(state, network_of(request), is_known)).await
 }
 
+impl UpdateMe {
+    /// The fields that stand beside a new password only.
+    fn faults(&self) -> Result<Faults, Problem> {
+        let mut faults = Faults::default();
+        for (field, is_set) in [
+            ("/current_password", self.current_password.is_some()),
+            ("/delete_webhooks", self.delete_webhooks),
+            ("/unlink_identities", self.unlink_identities),
+        ] {
+            if is_set && self.password.is_none() {
+                faults.add(Problem::invalid(field, "is only possible together with a new password"))?;
+            }
+        }
+        Ok(faults)
+    }
+}
+
 /// What a new password takes along.
 pub(crate) const fn leftovers(delete_webhooks: bool, unlink_identities: bool) -> Leftovers {
     let webhooks = if delete_webhooks { WebhookChoice::Delete } else { WebhookChoice::Keep };
@@ -220,7 +241,7 @@ pub(crate) async fn renew_tokens(
     // The code of a guest stays valid.
     Ok(match before.player.kind {
         PlayerKind::Account => {
-            let code = recovery::renew(state, &own).await?.ok_or_else(gone)?;
+            let code = recovery::renew(state, &own, Telling::None).await?.ok_or_else(gone)?;
             tokens.with_recovery_code(code)
         }
         _ => tokens,
@@ -239,11 +260,18 @@ async fn refuse_if_renamed(state: &AppState, player: PlayerId) -> Result<(), Pro
 ///
 /// Open games are aborted, active ones resigned, invitations declined. Name, password, sign-ins, notes and webhooks are erased. The
 /// games and their moves stay, because they belong to the opponents as well; the seat shows a deleted player. Of the games that the
-/// caller imported, private ones are deleted; others stay, without the players' names. This cannot be undone.
+/// caller imported, private ones are deleted; others stay, without the players' names. This cannot be undone. Of an account it needs a
+/// sign-in of the last 10 minutes, or the password.
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_me",
-    responses((status = 204, description = "The caller is erased")),
+    request_body(content = Option<CurrentPassword>, description = "May be left out",
+        example = json!({"current_password": "correct horse"})),
+    responses(
+        (status = 204, description = "The caller is erased"),
+        (status = 401, description = "`invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token`"),
+        (status = 403, description = "`recent_sign_in_required`"),
+    ),
     security(("bearer" = []))
 )]
 #[delete("/me")]
@@ -251,12 +279,15 @@ pub async fn delete_me(
     state: Data<AppState>,
     caller: ErasedCaller,
     _: Query<NoQuery>,
+    body: OptionalBody<CurrentPassword>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let caller = caller.0;
     // A caller that is already erased repeats the call, because the first answer was lost.
     let found = players::find(&state.db, caller.player).await?.ok_or_else(gone)?;
     if found.player.kind != PlayerKind::Deleted {
-        find(&state, caller).await?;
+        let own = find(&state, caller).await?;
+        recent_sign_in::require(&state, &request, (caller, &own), body.0.current_password.as_deref()).await?;
     }
     erase(&state, caller.player).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -350,6 +381,9 @@ pub struct UpdateMe {
     /// Turns a guest into an account.
     #[schema(format = Password, min_length = 8, max_length = 128)]
     password: Option<String>,
+    /// With a new password of an account: the present one, unless the sign-in began within the last 10 minutes.
+    #[schema(format = Password)]
+    current_password: Option<String>,
     /// With a new password: whether all webhooks are deleted, too. Otherwise they go on.
     #[serde(default)]
     #[schema(default = false)]

@@ -5,15 +5,15 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
-use super::profiles::ProfileView;
+use super::{profiles::ProfileView, recent_sign_in};
 use crate::{
     clock::now,
     db::{
         DbError, apps, games,
-        merging::{self, GAMES_MAX, Merged, NamedGuest},
+        merging::{self, GAMES_MAX, IdentityHandover, Merged, NamedGuest},
         players::OwnPlayer,
     },
-    domain::{Action, Command, PlayerId, PlayerKind},
+    domain::{Action, Command, Game, PlayerId, PlayerKind},
     http::{
         answer::{
             code::Code,
@@ -41,14 +41,16 @@ const INVITATIONS_MAX: u32 = 100;
 /// For an account whose player has played as a guest before. In one step the account takes the guest's seats in all
 /// games, and gets its notes, webhooks and imported games. Games between the two become games against oneself. Open
 /// invitations to the guest are declined, and those of the account by the guest are aborted. The guest's tokens and
-/// recovery code are void. Merging the same guest again is 200.
+/// recovery code are void. Merging the same guest again is 200. A guest with identities brings them along: this needs a
+/// sign-in of the last 10 minutes, or `current_password`.
 #[utoipa::path(
     tag = "players",
     operation_id = "merge_guest",
     request_body(content = MergeGuest, example = json!({"guest_token": "ov6Z…"})),
     responses(
         (status = 200, description = "The caller, with the guest's games", body = ProfileView),
-        (status = 403, description = "`forbidden`: the caller is a guest"),
+        (status = 401, description = "`invalid_credentials`: `current_password` is not the account's; `unauthenticated`, `invalid_token`"),
+        (status = 403, description = "`forbidden`: the caller is a guest; `recent_sign_in_required`: the guest has identities"),
         (status = 409, description = "`too_many_games`: the guest has more than 1,000 games"),
     ),
     security(("bearer" = []))
@@ -71,7 +73,13 @@ pub async fn merge_guest(
     if apps::players::find_membership(&state.db, guest.player).await?.is_some() {
         return Err(Problem::invalid("/guest_token", "the token is an app's player's, which stays the app's"));
     }
-    merge(&state, guest, &own).await?;
+    let current_password = body.0.current_password.as_deref();
+    let identities = match recent_sign_in::require(&state, &request, (caller, &own), current_password).await {
+        Ok(()) => IdentityHandover::Take,
+        Err(problem) if problem.code() == Code::RecentSignInRequired => IdentityHandover::Refuse,
+        Err(problem) => return Err(problem),
+    };
+    merge(&state, guest, &own, identities).await?;
     decline_invitations(&state, guest.player).await?;
     let profile = ProfileView::of(&state, &own.player).await?;
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(profile))
@@ -91,14 +99,18 @@ fn no_guest() -> Problem {
 
 /// Merges until it succeeds: a version conflict or a lost connection leaves nothing behind, or the next attempt finds it done.
 /// A last repetition takes along what requests of the guest began that were under way.
-async fn merge(state: &AppState, guest: NamedGuest, own: &OwnPlayer) -> Result<(), Problem> {
+async fn merge(
+    state: &AppState,
+    guest: NamedGuest,
+    own: &OwnPlayer,
+    identities: IdentityHandover,
+) -> Result<(), Problem> {
     let mut failure = None;
     for attempt in 0..ATTEMPTS_MAX {
         pause_before(state, attempt).await;
         let now = now();
-        let merged =
-            merging::merge(&state.db, guest, own, now, |game| game.reseated(guest.player, own.player.id, now)).await;
-        match merged {
+        let reseat = |game: &Game| game.reseated(guest.player, own.player.id, now);
+        match merging::merge(&state.db, guest, own, identities, now, reseat).await {
             Ok(Merged::Stored { changes, least_version }) => {
                 let is_first = least_version.is_some();
                 if let Some(least_version) = least_version {
@@ -121,6 +133,7 @@ async fn merge(state: &AppState, guest: NamedGuest, own: &OwnPlayer) -> Result<(
             }
             // Otherwise a suspended guest would be free as an account.
             Ok(Merged::Suspended(suspension)) => return Err(suspended::refusal(&suspension)),
+            Ok(Merged::HasIdentities) => return Err(recent_sign_in::required()),
             Ok(Merged::NoAccount) => return Err(player::gone()),
             Ok(Merged::TooManyGames) => {
                 let detail = format!("a guest with more than {GAMES_MAX} games is not merged");
@@ -149,4 +162,7 @@ async fn decline_invitations(state: &AppState, guest: PlayerId) -> Result<(), Pr
 pub struct MergeGuest {
     /// The guest's access token, or its newest refresh token.
     guest_token: String,
+    /// If the guest has identities: the account's password, unless its sign-in began within the last 10 minutes.
+    #[schema(format = Password)]
+    current_password: Option<String>,
 }

@@ -7,6 +7,7 @@ pub(crate) mod merge;
 pub(crate) mod mutes;
 pub(crate) mod people;
 pub(crate) mod profiles;
+pub(crate) mod recent_sign_in;
 pub(crate) mod recovery;
 pub(crate) mod reports;
 pub(crate) mod sign_ins;

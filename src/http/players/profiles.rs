@@ -17,6 +17,7 @@ use crate::{
     db::players::{
         self, Counts, people,
         player_keys::{self, PlayerKey},
+        recovery::Telling,
     },
     domain::{Password, Player, PlayerId, PlayerKind, PlayerName},
     http::{
@@ -119,7 +120,7 @@ async fn replay(state: &AppState, key: Option<&PlayerKey>) -> Result<Option<Http
     let own = player.ok_or_else(revoked)?;
     let grant = if own.player.kind == PlayerKind::Account { Grant::Password } else { Grant::Guest };
     let tokens = TokenSet::begin(state, &own, grant).await?.ok_or_else(revoked)?;
-    let code = recovery::renew(state, &own).await?.ok_or_else(revoked)?;
+    let code = recovery::renew(state, &own, Telling::None).await?.ok_or_else(revoked)?;
     let mut response = HttpResponse::Created();
     response.insert_header((header::CACHE_CONTROL, "no-store")).insert_header(REPLAYED);
     Ok(Some(response.json(tokens.with_recovery_code(code))))

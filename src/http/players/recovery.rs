@@ -5,14 +5,19 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
+use super::recent_sign_in::{self, CurrentPassword};
 use crate::{
     clock::now,
-    db::players::{OwnPlayer, recovery, refresh_tokens::Hash},
+    db::players::{
+        OwnPlayer,
+        recovery::{self, Telling},
+        refresh_tokens::Hash,
+    },
     http::{
         answer::problem::Problem,
         layers::limits,
         request::{
-            extract::{NoQuery, Nothing, OptionalBody, Query},
+            extract::{NoQuery, OptionalBody, Query},
             player,
         },
         state::{AppState, tokens::Caller},
@@ -34,13 +39,16 @@ const MORE_CALLS: u32 = 9;
 /// Renew the recovery code
 ///
 /// With the code another device becomes the same player: `POST /v1/tokens` with `grant_type` `recovery_code`. It is shown in this answer
-/// only, and the code before it is void.
+/// only, and the code before it is void. Of an account it needs a sign-in of the last 10 minutes, or the password.
 #[utoipa::path(
     tag = "players",
     operation_id = "renew_recovery_code",
+    request_body(content = Option<CurrentPassword>, description = "May be left out",
+        example = json!({"current_password": "correct horse"})),
     responses(
         (status = 200, description = "The new code", body = RecoveryCode),
-        (status = 403, description = "`forbidden`: a player of an app"),
+        (status = 401, description = "`invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token`"),
+        (status = 403, description = "`forbidden`: a player of an app; `recent_sign_in_required`"),
     ),
     security(("bearer" = []))
 )]
@@ -49,22 +57,23 @@ pub async fn renew_recovery_code(
     state: Data<AppState>,
     caller: Caller,
     _: Query<NoQuery>,
-    _: OptionalBody<Nothing>,
+    body: OptionalBody<CurrentPassword>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     limits::count_more(&request, MORE_CALLS)?;
     let own = player::find(&state, caller).await?;
     player::refuse_if_of_app(&state, caller.player, "a player of an app signs in by the app, and has no recovery code")
         .await?;
-    let recovery_code = renew(&state, &own).await?.ok_or_else(player::gone)?;
+    recent_sign_in::require(&state, &request, (caller, &own), body.0.current_password.as_deref()).await?;
+    let recovery_code = renew(&state, &own, Telling::Address).await?.ok_or_else(player::gone)?;
     let answer = RecoveryCode { recovery_code };
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(answer))
 }
 
 /// Gives a player a new code; `None` if the player's credentials were revoked meanwhile.
-pub(crate) async fn renew(state: &AppState, own: &OwnPlayer) -> Result<Option<String>, Problem> {
+pub(crate) async fn renew(state: &AppState, own: &OwnPlayer, telling: Telling) -> Result<Option<String>, Problem> {
     let code = new_code();
-    let stored = recovery::store(&state.db, own, &hash(&code), now()).await?;
+    let stored = recovery::store(&state.db, own, &hash(&code), telling, now()).await?;
     Ok(stored.then_some(code))
 }
 

@@ -119,7 +119,7 @@ impl ListedSignIn {
     fn of(sign_in: &SignedIn) -> Self {
         Self {
             id: sign_in.family,
-            since: Timestamp(sign_in.since()),
+            since: Timestamp(refresh_tokens::began_at(sign_in.family)),
             last_used_at: Timestamp(sign_in.expires_at - refresh_tokens::LIFETIME),
             expires_at: Timestamp(sign_in.expires_at),
         }

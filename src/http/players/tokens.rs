@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 use utoipa::ToSchema;
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
 use super::recovery;
 use crate::{
@@ -269,6 +269,7 @@ impl TokenSet {
             is_guest: own.player.kind == PlayerKind::Guest,
             is_new: own.player.kind == PlayerKind::Account && own.has_network,
             sign_in: Some(sign_in_id),
+            auth_time: Some(refresh_tokens::began_at(sign_in_id).unix_timestamp()),
         };
         Self {
             player: PlayerView::from(&own.player),
@@ -320,9 +321,11 @@ impl TokenSet {
     }
 }
 
-/// The record of a sign-in that begins with this refresh token.
+/// The record of a sign-in that begins with this refresh token. The time in its id is the database's: access tokens show it.
 fn new_sign_in(first: &str, now: OffsetDateTime) -> SignIn {
-    SignIn { family: Uuid::now_v7(), first: hash(first), expires_at: now + refresh_tokens::LIFETIME }
+    let ms = u64::try_from(now.unix_timestamp_nanos() / 1_000_000).unwrap_or_default();
+    let family = Builder::from_unix_timestamp_millis(ms, &rand::random()).into_uuid();
+    SignIn { family, first: hash(first), expires_at: now + refresh_tokens::LIFETIME }
 }
 
 fn new_refresh_token() -> String {

@@ -1,7 +1,7 @@
 //! The identities of the caller: which persons of which issuers it is.
 
-use actix_web::{HttpResponse, delete, get, http::header, put, web::Data};
-use serde::Serialize;
+use actix_web::{HttpRequest, HttpResponse, delete, get, http::header, put, web::Data};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 use utoipa::ToSchema;
@@ -16,9 +16,10 @@ use crate::{
     db::players::identities::{self, Identity, Linked, LinkedIdentity, Unlinked},
     http::{
         answer::{code::Code, problem::Problem},
+        players::recent_sign_in::{self, CurrentPassword},
         request::{
             body::MEDIUM_BODY,
-            extract::{Body, NoQuery, Query},
+            extract::{Body, NoQuery, OptionalBody, Query},
             player,
         },
         state::{AppState, tokens::Caller},
@@ -53,18 +54,18 @@ pub async fn list_identities(
 /// Link an identity to the caller
 ///
 /// Completes what `POST /v1/sign-in/{issuer}` has begun with the caller's token. From then on the caller can sign in by the issuer, on any
-/// device. A guest stays a guest, and keeps all games.
+/// device. A guest stays a guest, and keeps all games. An account needs a sign-in of the last 10 minutes, or `current_password`.
 #[utoipa::path(
     tag = "players",
     operation_id = "link_identity",
     params(("issuer" = String, Path, description = "The issuer's id", example = "google")),
-    request_body(content = Proof, example = json!({"session": "mU1c…", "state": "8Q0v…", "code": "4/0Ad…"})),
+    request_body(content = LinkIdentity, example = json!({"session": "mU1c…", "state": "8Q0v…", "code": "4/0Ad…"})),
     responses(
         (status = 200, description = "It was the caller's before", body = IdentityView),
         (status = 201, description = "It is the caller's now", body = IdentityView),
         (status = 401, description = "`sign_in_refused`: the session, the state or the code is wrong or was used before, or the issuer's token is \
-            not to be believed; `unauthenticated`, `invalid_token`"),
-        (status = 403, description = "`forbidden`: a player of an app"),
+            not to be believed; `unauthenticated`, `invalid_token`; `invalid_credentials`: `current_password` is not the account's"),
+        (status = 403, description = "`forbidden`: a player of an app; `recent_sign_in_required`"),
         (status = 404, description = "`not_found`: the server has no such issuer"),
         (status = 409, description = "`identity_taken`: it is another player's, or the caller has another one of this issuer"),
         (status = 503, description = "`issuer_unavailable`: the issuer does not answer, and the same request may be sent again; `unavailable`: try \
@@ -78,13 +79,18 @@ pub async fn link_identity(
     caller: Caller,
     path: IssuerPath,
     _: Query<NoQuery>,
-    body: Body<Proof, MEDIUM_BODY>,
+    body: Body<LinkIdentity, MEDIUM_BODY>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let issuer = path.find(&state)?;
+    let LinkIdentity { session, state: returned, code, iss, current_password } = body.0;
     let own = player::find(&state, caller).await?;
     player::refuse_if_of_app(&state, caller.player, OF_APP).await?;
+    // First: a session that is refused for this can be used again.
+    recent_sign_in::require(&state, &request, (caller, &own), current_password.as_deref()).await?;
     let is_own = |session: &Session| session.links(caller.player, own.credentials_version);
-    let subject = verified(&state, issuer, &body.0, is_own).await?;
+    let proof = Proof { session, state: returned, code, iss };
+    let subject = verified(&state, issuer, &proof, is_own).await?;
     let (identity, now) = (Identity { issuer: &subject.issuer, subject: &subject.hash }, now());
     let linked = identities::link(&state.db, &own, identity, now).await?;
     let taken = |detail: &str| Err(Problem::new(Code::IdentityTaken, detail));
@@ -110,13 +116,18 @@ pub async fn link_identity(
 /// Unlink an identity from the caller
 ///
 /// The caller can no longer sign in by the issuer; who is signed in stays so. The last way in stays: a player without a password and without
-/// another identity is 409. An identity of an issuer that the operator offers no more is no way in, and can always be unlinked.
+/// another identity is 409. An identity of an issuer that the operator offers no more is no way in, and can always be unlinked. An account
+/// needs a sign-in of the last 10 minutes, or the password.
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_identity",
     params(("issuer" = String, Path, description = "`issuer` of the list", example = "google")),
+    request_body(content = Option<CurrentPassword>, description = "May be left out",
+        example = json!({"current_password": "correct horse"})),
     responses(
         (status = 204, description = "It is unlinked"),
+        (status = 401, description = "`invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token`"),
+        (status = 403, description = "`recent_sign_in_required`"),
         (status = 404, description = "`not_found`: the caller has no identity of such an issuer"),
         (status = 409, description = "`last_way_in`: the caller has no password and no other identity"),
     ),
@@ -128,8 +139,11 @@ pub async fn delete_identity(
     caller: Caller,
     path: IssuerPath,
     _: Query<NoQuery>,
+    body: OptionalBody<CurrentPassword>,
+    request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let own = player::find(&state, caller).await?;
+    recent_sign_in::require(&state, &request, (caller, &own), body.0.current_password.as_deref()).await?;
     let url = match path.find(&state) {
         Ok(issuer) => issuer.settings().issuer.clone(),
         Err(unknown) => {
@@ -146,6 +160,27 @@ pub async fn delete_identity(
         )),
         Unlinked::Gone => Err(player::gone()),
     }
+}
+
+/// What comes back from an issuer, the session that asked for it, and the account's password.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkIdentity {
+    /// The session of `POST /v1/sign-in/{issuer}`.
+    #[schema(max_length = 4096)]
+    session: String,
+    /// As the issuer sent it.
+    #[schema(max_length = 128)]
+    state: String,
+    /// As the issuer sent it.
+    #[schema(min_length = 1, max_length = 4096)]
+    code: String,
+    /// As the issuer sent it, if it did (RFC 9207).
+    #[schema(max_length = 2048, example = "https://accounts.google.com")]
+    iss: Option<String>,
+    /// Of an account: its password, unless its sign-in began within the last 10 minutes.
+    #[schema(format = Password)]
+    current_password: Option<String>,
 }
 
 /// The identities of a player.

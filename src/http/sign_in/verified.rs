@@ -1,8 +1,5 @@
 //! Who someone is that comes back from an issuer: the session, the state and the code are checked, and the session is used up.
 
-use serde::Deserialize;
-use utoipa::ToSchema;
-
 use super::session::Session;
 use crate::{
     clock::now,
@@ -22,21 +19,11 @@ const CODE_BYTES_MAX: usize = 4096;
 /// After how many seconds an issuer that did not answer may be asked again.
 const RETRY_AFTER_S: u64 = 5;
 
-/// What comes back from an issuer, and the session that asked for it.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Proof {
-    /// The session of `POST /v1/sign-in/{issuer}`.
-    #[schema(max_length = 4096)]
+/// What comes back from an issuer, as it sent it, and the session that asked for it.
+pub(super) struct Proof {
     pub(super) session: String,
-    /// As the issuer sent it.
-    #[schema(max_length = 128)]
     pub(super) state: String,
-    /// As the issuer sent it.
-    #[schema(min_length = 1, max_length = 4096)]
     pub(super) code: String,
-    /// As the issuer sent it, if it did (RFC 9207).
-    #[schema(max_length = 2048, example = "https://accounts.google.com")]
     pub(super) iss: Option<String>,
 }
 

@@ -74,6 +74,8 @@ pub struct Caller {
     pub is_new: bool,
     /// The sign-in of the token; `None` of players of apps, and of tokens of releases that named none.
     pub sign_in: Option<Uuid>,
+    /// When the player last proved who it is, as a Unix timestamp: when the sign-in began. `None` as above.
+    pub auth_time: Option<i64>,
 }
 
 impl Caller {
@@ -128,6 +130,9 @@ struct Claims {
     /// The sign-in. Tokens of earlier releases, and of players of apps, have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sid: Option<Uuid>,
+    /// When the sign-in began, as in OpenID Connect: a refresh keeps it. Tokens of earlier releases, and of players of apps, have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    auth_time: Option<i64>,
     iat: i64,
     exp: i64,
 }
@@ -234,6 +239,7 @@ impl Tokens {
             kind: Kind::of(caller),
             new: caller.is_new,
             sid: caller.sign_in,
+            auth_time: caller.auth_time,
             iat: now.unix_timestamp(),
             exp: (now + ACCESS_TOKEN_LIFETIME).unix_timestamp(),
         };
@@ -276,6 +282,7 @@ impl Tokens {
             is_guest: claims.kind.is_guest(),
             is_new: claims.new,
             sign_in: claims.sid,
+            auth_time: claims.auth_time,
         };
         self.verified.insert(hash, Verified { caller, until: claims.exp.saturating_add_unsigned(CLOCK_LEEWAY_S) });
         Some(caller)

@@ -68,7 +68,7 @@ async fn call(app: &TestApp, operation: &Operation, caller: Option<&Guest>) -> A
         "create_webhook" => json!({"url": "https://push.example/a"}),
         "begin_sign_in" => json!({"redirect_uri": BACK}),
         "link_identity" => json!({"session": "a", "state": "b", "code": "c"}),
-        "write_my_email" => json!({"email": "ana@mail.example", "password": "correct horse"}),
+        "write_my_email" => json!({"email": "ana@mail.example", "current_password": "correct horse"}),
         "create_password_reset" => json!({"email": "ana@mail.example"}),
         "verify_email" => json!({"token": "a"}),
         "reset_password" => json!({"token": "a", "password": "battery staple"}),

@@ -3,6 +3,7 @@
 mod pages;
 mod process;
 mod resets;
+mod restoration;
 mod sending;
 mod steps;
 mod verification;

@@ -2,15 +2,8 @@
 
 use reqwest::Method;
 
-use super::steps::{PASSWORD, ask, set, start, verified};
-use crate::support::{answer::Answer, app::TestApp, calls::send};
-
-async fn press(app: &TestApp, path: &str, fields: &[(&str, &str)]) -> Answer {
-    let mut form = url::form_urlencoded::Serializer::new(String::new());
-    form.extend_pairs(fields);
-    let request = app.request(Method::POST, path).header("content-type", "application/x-www-form-urlencoded");
-    send(request.body(form.finish())).await
-}
+use super::steps::{PASSWORD, ask, press, set, start, verified};
+use crate::support::{answer::Answer, calls::send};
 
 /// A page that runs nothing, and does not tell its address to others.
 fn assert_page(page: &Answer, status: u16, words: &str) {

@@ -33,7 +33,7 @@ async fn a_server_sends_mail_by_itself_and_logs_no_address() {
     let set = async |email: &str| {
         let request = Client::new().request(Method::PUT, format!("{}/v1/me/email", running.base));
         let request = request.bearer_auth(account.string("/access_token"));
-        send(request.json(&json!({"email": email, "password": PASSWORD}))).await
+        send(request.json(&json!({"email": email, "current_password": PASSWORD}))).await
     };
     let begun = Instant::now();
     assert_eq!(set("ana@mail.example").await.status, 200);

@@ -3,7 +3,10 @@
 use std::{net::TcpListener, time::Instant};
 
 use mancala_server::{
-    db::email::{self, outbox},
+    db::email::{
+        self,
+        outbox::{self, LinkKind},
+    },
     jobs::mail::{run, send_due},
 };
 use time::Duration;
@@ -55,7 +58,11 @@ async fn every_attempt_has_a_link_of_its_own_and_all_of_them_are_good() {
     let [mail] = &outbox::take(&app.db, now(), now() + Duration::MINUTE, 10).await.expect("mails")[..] else {
         panic!("one mail");
     };
-    assert!(outbox::store_token(&app.db, mail, &[1; 32], now() + Duration::HOUR).await.expect("an answer"));
+    assert!(
+        outbox::store_token(&app.db, mail, (LinkKind::VerifyEmail, &[1; 32]), now() + Duration::HOUR)
+            .await
+            .expect("an answer")
+    );
     assert!(smtp.deliver(&app).await.is_empty(), "another process has it");
     make_due(&app).await;
     let again = smtp.deliver_one(&app).await;

@@ -1,12 +1,13 @@
 //! What several tests of e-mail do.
 
 use mancala_server::http::Mailing;
+use reqwest::Method;
 use serde_json::json;
 
 use crate::support::{
     answer::Answer,
     app::{Setup, TestApp},
-    calls::Guest,
+    calls::{Guest, send},
     smtp::SmtpServer,
 };
 
@@ -18,11 +19,11 @@ pub async fn start() -> (TestApp, SmtpServer) {
 }
 
 pub async fn set(app: &TestApp, account: &Guest, email: &str) -> Answer {
-    app.put("/v1/me/email", Some(account), &json!({"email": email, "password": PASSWORD})).await
+    app.put("/v1/me/email", Some(account), &json!({"email": email, "current_password": PASSWORD})).await
 }
 
 pub async fn remove(app: &TestApp, account: &Guest) -> Answer {
-    app.put("/v1/me/email", Some(account), &json!({"email": null, "password": PASSWORD})).await
+    app.put("/v1/me/email", Some(account), &json!({"email": null, "current_password": PASSWORD})).await
 }
 
 pub async fn verify(app: &TestApp, token: &str) -> Answer {
@@ -35,6 +36,14 @@ pub async fn ask(app: &TestApp, email: &str) -> Answer {
 
 pub async fn reset(app: &TestApp, token: &str, password: &str) -> Answer {
     app.post("/v1/password-reset/confirm", None, &json!({ "token": token, "password": password })).await
+}
+
+/// Presses the button of a page.
+pub async fn press(app: &TestApp, path: &str, fields: &[(&str, &str)]) -> Answer {
+    let mut form = url::form_urlencoded::Serializer::new(String::new());
+    form.extend_pairs(fields);
+    let request = app.request(Method::POST, path).header("content-type", "application/x-www-form-urlencoded");
+    send(request.body(form.finish())).await
 }
 
 /// An account with a verified address.

@@ -68,7 +68,7 @@ async fn what_is_wrong_is_said_and_queues_nothing() {
         let refused = app.post("/v1/password-reset", None, &json!({ "email": email })).await;
         refused.is_problem(422, "validation_failed");
     }
-    let wrong = json!({"email": "ana@c.example", "password": "wrong horse"});
+    let wrong = json!({"email": "ana@c.example", "current_password": "wrong horse"});
     app.put("/v1/me/email", Some(&ana), &wrong).await.is_problem(401, "invalid_credentials");
     set(&app, &app.guest("Bo").await, "bo@c.example").await.is_problem(403, "forbidden");
     app.put("/v1/me/email", None, &wrong).await.is_problem(401, "unauthenticated");
@@ -142,12 +142,13 @@ async fn the_address_before_is_told_of_a_change_and_of_its_removal() {
     assert_eq!((told.to.as_str(), told.subject()), ("old@mail.example", "Another e-mail address at play.example"));
     assert!(told.text.contains("\"Ana\"") && !told.text.contains("new@"), "{told:?}");
     // A token alone removes nothing.
-    for body in [json!({"email": null, "password": "wrong horse"}), json!({"email": null, "password": ""})] {
+    for body in
+        [json!({"email": null, "current_password": "wrong horse"}), json!({"email": null, "current_password": ""})]
+    {
         app.put("/v1/me/email", Some(&ana), &body).await.is_problem(401, "invalid_credentials");
     }
-    for body in [json!({"email": null}), json!({"password": PASSWORD})] {
-        app.put("/v1/me/email", Some(&ana), &body).await.is_problem(422, "validation_failed");
-    }
+    let no_address = json!({"current_password": PASSWORD});
+    app.put("/v1/me/email", Some(&ana), &no_address).await.is_problem(422, "validation_failed");
     assert_eq!(app.get("/v1/me/email", Some(&ana)).await.body["email"], "new@mail.example");
     assert_eq!(remove(&app, &ana).await.status, 200);
     let told = smtp.deliver_one(&app).await;
@@ -181,10 +182,10 @@ async fn an_erasure_deletes_addresses_links_mails_and_requests() {
     let ana = verified(&app, &smtp, "Ana", "Ana@mail.example").await;
     let changed = app.patch("/v1/me", Some(&ana), &json!({"password": "battery staple"})).await;
     let ana = Guest { id: ana.id, token: changed.string("/tokens/access_token") };
-    let other = json!({"email": "Other@mail.example", "password": "battery staple"});
+    let other = json!({"email": "Other@mail.example", "current_password": "battery staple"});
     assert_eq!(app.put("/v1/me/email", Some(&ana), &other).await.status, 200);
     smtp.deliver(&app).await;
-    let again = json!({"email": "Other@mail.example", "password": "battery staple"});
+    let again = json!({"email": "Other@mail.example", "current_password": "battery staple"});
     assert_eq!(app.put("/v1/me/email", Some(&ana), &again).await.status, 200);
     for email in ["ana@mail.example", "other@mail.example"] {
         assert_eq!(ask(&app, email).await.status, 202);
@@ -192,6 +193,10 @@ async fn an_erasure_deletes_addresses_links_mails_and_requests() {
     let tables = ["account_email", "email_token", "mail", "password_reset_request"];
     assert_eq!(tables_with_addresses(&app).await, tables);
     assert_eq!(app.delete_me(&ana).await.status, 204);
+    // What tells the erasure stays until it is sent, and is sent to the verified address alone.
+    assert_eq!(tables_with_addresses(&app).await, ["mail"]);
+    let told = smtp.deliver_one(&app).await;
+    assert_eq!((told.to.as_str(), told.subject()), ("Ana@mail.example", "Your account at play.example was erased"));
     assert_eq!(tables_with_addresses(&app).await, [] as [&str; 0]);
 }
 

@@ -399,6 +399,21 @@ async fn a_ticket_stands_for_the_token_for_one_stream_and_nothing_else() {
     app.get(&format!("/v1/games/{id}?ticket={ticket}"), None).await.is_problem(422, "validation_failed");
     assert!(count(&app.metrics.text(), r#"mancala_tokens_refused_total{token="ticket"}"#) >= 8);
 
+    // It ends with the sign-in of its token alone.
+    let bo = app.account("Bo", "correct horse").await;
+    let tokens = app.sign_in("Bo", "correct horse").await;
+    let mut tickets = vec![];
+    for token in [&tokens.string("/access_token"), &bo.token] {
+        let device = Guest { token: token.clone(), ..bo.clone() };
+        let given = app.post("/v1/me/stream-tickets", Some(&device), &json!({})).await;
+        tickets.push(format!("/v1/me/events?ticket={}", given.string("/ticket")));
+        assert_eq!(app.get(&tickets[tickets.len() - 1], None).await.status, 200);
+    }
+    let revoked = app.post("/v1/tokens/revoke", None, &json!({"token": tokens.string("/refresh_token")})).await;
+    assert_eq!(revoked.status, 200);
+    app.get(&tickets[0], None).await.is_problem(401, "invalid_token");
+    assert_eq!(app.get(&tickets[1], None).await.status, 200);
+
     // A player who may not see the game gets no ticket.
     ask(Some(&eve), id).await.is_problem(404, "not_found");
     ask(None, id).await.is_problem(401, "unauthenticated");

@@ -228,7 +228,7 @@ async fn a_suspended_account_removes_its_address_and_sets_no_other() {
     for (name, kind) in [("Ana", "suspend"), ("Bo", "ban")] {
         let account = app.account(name, PASSWORD).await;
         let set = async |email: Value| {
-            app.put("/v1/me/email", Some(&account), &json!({"email": email, "password": PASSWORD})).await
+            app.put("/v1/me/email", Some(&account), &json!({"email": email, "current_password": PASSWORD})).await
         };
         assert_eq!(set(json!(format!("{name}@mail.example"))).await.status, 200);
         suspend(&app, &kim, &account, kind).await;

@@ -15,6 +15,7 @@ pub mod networks;
 pub mod new_accounts;
 pub mod people;
 pub mod personal_data;
+pub mod recent_sign_in;
 pub mod recovery;
 pub mod refresh;
 pub mod reports;

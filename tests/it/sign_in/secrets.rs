@@ -109,7 +109,7 @@ async fn no_secret_of_a_sign_in_a_renewal_or_a_reset_is_logged() {
     secrets.push(account.string("/tokens/refresh_token"));
     let request = Client::new().request(Method::PUT, format!("{}/v1/me/email", running.base));
     let request = request.bearer_auth(account.string("/tokens/access_token"));
-    let set = send(request.json(&json!({"email": "ana@mail.example", "password": PASSWORD}))).await;
+    let set = send(request.json(&json!({"email": "ana@mail.example", "current_password": PASSWORD}))).await;
     assert_eq!(set.status, 200, "{set:?}");
     let verify = mail_token(&smtp, 0).await;
     let verified = send(running.post("/v1/email/verify").json(&json!({ "token": verify }))).await;

@@ -87,6 +87,25 @@ impl TestApp {
         self.post("/v1/tokens", None, &body).await
     }
 
+    /// The player of new tokens, by a token of the same sign-in, as if that had begun so many minutes ago.
+    pub async fn signed_in_ago(&self, tokens: &Answer, minutes: u128) -> Guest {
+        let family = Uuid::try_parse(&tokens.string("/sign_in_id")).expect("an id");
+        // Ids begin with the time in milliseconds.
+        let older = Uuid::from_u128(family.as_u128() - ((minutes * 60_000) << 80));
+        for statement in [
+            "insert into refresh_family (id, player_id, used_generation, used_hash, credentials_version)
+                select $2, player_id, used_generation, used_hash, credentials_version from refresh_family where id = $1",
+            "update refresh_token set family_id = $2 where family_id = $1",
+            "delete from refresh_family where id = $1 and id <> $2",
+        ] {
+            let moved = sqlx::query(statement).bind(family).bind(older).execute(&self.db).await;
+            moved.expect("time can be moved");
+        }
+        let refreshed = self.refresh(&tokens.string("/refresh_token")).await;
+        assert_eq!(refreshed.status, 200, "{refreshed:?}");
+        Guest { id: refreshed.string("/player/id"), token: refreshed.string("/access_token") }
+    }
+
     pub async fn delete_me(&self, guest: &Guest) -> Answer {
         send(signed(self.request(Method::DELETE, "/v1/me"), Some(guest))).await
     }
@@ -199,7 +218,7 @@ impl TestApp {
 
 /// The caller that the token of a new guest names.
 pub fn guest(player: PlayerId) -> Caller {
-    Caller { player, credentials_version: 0, is_guest: true, is_new: false, sign_in: None }
+    Caller { player, credentials_version: 0, is_guest: true, is_new: false, sign_in: None, auth_time: None }
 }
 
 pub fn signed(request: RequestBuilder, guest: Option<&Guest>) -> RequestBuilder {

@@ -15,7 +15,7 @@ use crate::{
 pub const VERIFICATION_LIFETIME: Duration = Duration::DAY;
 
 /// The constraint that a second account violates with the same address.
-const ONE_ACCOUNT: &str = "account_email_address_key";
+pub(super) const ONE_ACCOUNT: &str = "account_email_address_key";
 
 /// The address of an account, and the one that is to take its place.
 #[derive(Clone, Debug, Default)]
@@ -103,8 +103,8 @@ pub async fn withdraw(pool: &PgPool, own: &OwnPlayer) -> Result<bool, DbError> {
     Ok(withdrawn.fetch_optional(pool).instrument(statement("update account_email pending")).await?.is_some())
 }
 
-/// Removes the addresses of a player with all links, and tells the verified one. Returns whether the player's credentials are still as they
-/// were read.
+/// Removes the addresses of a player with all links but those that restore them, and tells the verified one. Returns whether the player's
+/// credentials are still as they were read.
 pub async fn remove(pool: &PgPool, own: &OwnPlayer, now: OffsetDateTime) -> Result<bool, DbError> {
     let mut transaction = pool.begin().await?;
     let locked = sqlx::query_scalar!(
@@ -118,7 +118,7 @@ pub async fn remove(pool: &PgPool, own: &OwnPlayer, now: OffsetDateTime) -> Resu
     sqlx::query!(
         r#"
         with void as (
-            delete from email_token where player_id = $1
+            delete from email_token where player_id = $1 and kind <> 'restore_account'
         ), obsolete as (
             delete from mail where player_id = $1 and kind in ('verify_email', 'reset_password')
         ), removed as (
@@ -138,7 +138,8 @@ pub async fn remove(pool: &PgPool, own: &OwnPlayer, now: OffsetDateTime) -> Resu
     Ok(true)
 }
 
-/// Confirms the address to which a link with this token was sent, and tells the one before. All links of the account are void with that.
+/// Confirms the address to which a link with this token was sent, and tells the one before. All links of the account are void with
+/// that, but those that restore the one before.
 /// `None` if the token is no longer good, or another account has the address.
 pub async fn verify(pool: &PgPool, hash: &TokenHash, now: OffsetDateTime) -> Result<Option<EmailAddress>, DbError> {
     let found = sqlx::query!(
@@ -165,7 +166,7 @@ pub async fn verify(pool: &PgPool, hash: &TokenHash, now: OffsetDateTime) -> Res
             from used where account_email.player_id = used.player_id and pending = $3
             returning account_email.player_id
         ), void as (
-            delete from email_token using confirmed where email_token.player_id = confirmed.player_id and hash <> $1
+            delete from email_token using confirmed where email_token.player_id = confirmed.player_id and hash <> $1 and kind <> 'restore_account'
         ), obsolete as (
             delete from mail using confirmed
             where mail.player_id = confirmed.player_id and kind in ('verify_email', 'reset_password')

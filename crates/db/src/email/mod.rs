@@ -4,6 +4,7 @@ pub mod addresses;
 pub mod outbox;
 mod purge;
 pub mod resets;
+pub mod restoration;
 
 pub use purge::purge;
 

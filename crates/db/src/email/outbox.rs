@@ -140,11 +140,33 @@ pub async fn give_back(pool: &PgPool, reserved: Uuid) -> Result<(), DbError> {
     Ok(())
 }
 
+/// What the link in a mail is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkKind {
+    /// Confirms the address.
+    VerifyEmail,
+    /// Sets a new password.
+    ResetPassword,
+    /// Takes back a change of the account, and what was added to it since.
+    RestoreAccount,
+}
+
+impl LinkKind {
+    /// The word for it in the database.
+    const fn as_str(self) -> &'static str {
+        match self {
+            LinkKind::VerifyEmail => "verify_email",
+            LinkKind::ResetPassword => "reset_password",
+            LinkKind::RestoreAccount => "restore_account",
+        }
+    }
+}
+
 /// Stores the token of a mail's link. Returns whether it did: it does not if the mail is obsolete, or its player was erased.
 pub async fn store_token(
     pool: &PgPool,
     mail: &Mail,
-    hash: &TokenHash,
+    (kind, hash): (LinkKind, &TokenHash),
     expires_at: OffsetDateTime,
 ) -> Result<bool, DbError> {
     let mut transaction = pool.begin().await?;
@@ -156,12 +178,13 @@ pub async fn store_token(
     }
     let stored = sqlx::query!(
         r#"
-        insert into email_token (hash, player_id, kind, address, expires_at)
-        select $2, player_id, kind, recipient, $3 from mail where id = $1
+        insert into email_token (hash, player_id, kind, address, expires_at, since)
+        select $2, player_id, $4, recipient, $3, case $4 when 'restore_account' then created_at end from mail where id = $1
         "#,
         mail.id,
         &hash[..],
         expires_at,
+        kind.as_str(),
     );
     let stored = stored.execute(&mut *transaction).instrument(statement("insert email_token")).await?;
     transaction.commit().await?;

@@ -208,6 +208,7 @@ pub const COLUMNS: &[Column] = &[
         OTHERS,
     ),
     none("mail", "id", "a mail"),
+    // The mail that tells the erasure to a verified address stays until it is sent, for a day at most.
     player("mail", "player_id", ErasedBy("erase_email"), NO_ACCOUNT, Hidden("a mail that is about to arrive")),
     none("mail_sent", "id", "a mail, by a keyed hash of its recipient, for a day"),
     player(

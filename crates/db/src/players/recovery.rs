@@ -11,25 +11,50 @@ use super::{
 };
 use crate::connection::{DbError, statement};
 
+/// Whether the address of an account is told of a new code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Telling {
+    /// A mail tells it.
+    Address,
+    /// No mail: the code comes with a new player, or with a new password, which is told itself.
+    None,
+}
+
 /// Gives a player a code, in place of the one before. Returns whether it did: it does not if the player's credentials were
 /// revoked since the player was read, or the player was erased.
-pub async fn store(pool: &PgPool, player: &OwnPlayer, hash: &Hash, now: OffsetDateTime) -> Result<bool, DbError> {
-    let stored = sqlx::query!(
+pub async fn store(
+    pool: &PgPool,
+    player: &OwnPlayer,
+    hash: &Hash,
+    telling: Telling,
+    now: OffsetDateTime,
+) -> Result<bool, DbError> {
+    let stored = sqlx::query_scalar!(
         r#"
-        insert into recovery_code (player_id, hash, created_at)
-        select id, $3, $4 from player
-        where id = $1 and credentials_version = $2 and kind in ('guest', 'account') for share
-        on conflict (player_id) do update set hash = excluded.hash, created_at = excluded.created_at
+        with stored as (
+            insert into recovery_code (player_id, hash, created_at)
+            select id, $3, $4 from player
+            where id = $1 and credentials_version = $2 and kind in ('guest', 'account') for share
+            on conflict (player_id) do update set hash = excluded.hash, created_at = excluded.created_at
+            returning player_id
+        ), told as (
+            insert into mail (player_id, kind, recipient, created_at, next_attempt_at)
+            select player_id, 'recovery_code_changed', address, $4, $4 from stored join account_email using (player_id)
+            where $5 and address is not null
+            on conflict on constraint mail_once_key do nothing
+        )
+        select player_id from stored
         "#,
         player.player.id.0,
         player.credentials_version,
         &hash[..],
         now,
+        telling == Telling::Address,
     )
-    .execute(pool)
+    .fetch_optional(pool)
     .instrument(statement("insert recovery_code"))
     .await?;
-    Ok(stored.rows_affected() > 0)
+    Ok(stored.is_some())
 }
 
 /// The player whose code has this hash.

@@ -148,6 +148,20 @@ pub async fn rotate(
     Ok(Rotated::Stored { player: own.try_into()?, family: row.family })
 }
 
+/// Whether a sign-in of a player has not ended.
+pub async fn is_active(pool: &PgPool, player: PlayerId, family: Uuid) -> Result<bool, DbError> {
+    let active = sqlx::query_scalar!(
+        r#"
+        select exists (
+            select from refresh_family where id = $1 and player_id = $2 and revoked_at is null
+        ) as "is_active!"
+        "#,
+        family,
+        player.0,
+    );
+    Ok(active.fetch_one(pool).instrument(statement("select refresh_family")).await?)
+}
+
 /// Ends one sign-in of a player; returns whether there is one.
 pub async fn end(pool: &PgPool, player: PlayerId, family: Uuid, now: OffsetDateTime) -> Result<bool, DbError> {
     let ended = sqlx::query!(
@@ -188,12 +202,10 @@ pub struct SignedIn {
     pub expires_at: OffsetDateTime,
 }
 
-impl SignedIn {
-    /// When it began: ids begin with the time of their creation.
-    pub fn since(&self) -> OffsetDateTime {
-        let ms = i128::try_from(self.family.as_u128() >> 80).unwrap_or_default();
-        OffsetDateTime::from_unix_timestamp_nanos(ms * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
-    }
+/// When a sign-in began, by its id: ids begin with the time of their creation. A refresh leaves the id, and so the time.
+pub fn began_at(family: Uuid) -> OffsetDateTime {
+    let ms = i128::try_from(family.as_u128() >> 80).unwrap_or_default();
+    OffsetDateTime::from_unix_timestamp_nanos(ms * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
 
 /// Up to `limit` sign-ins of a player, newest first.
