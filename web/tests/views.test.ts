@@ -139,6 +139,43 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await ana.context.close();
 });
 
+test("what takes an account over asks for the password, and goes on with it", async () => {
+  const ana = await Person.arrive({ expected: /40[13]/ });
+  const password = "correct horse 7 battery";
+  await ana.open("/account");
+  const register = ana.page.locator("form", { has: ana.page.getByRole("button", { name: "Make an account" }) });
+  await register.getByLabel("Name").fill(`Ana${Date.now() % 1e9}`);
+  await register.getByLabel("Password").fill(password);
+  await register.getByRole("button").click();
+  const code = ana.page.locator(".code");
+  await code.waitFor();
+  const before = await code.textContent();
+  await ana.button("I have written it down").click();
+  // The server takes the sign-in for an old one, unless the password is there.
+  await ana.page.route("**/v1/me/recovery-code", async (route) => {
+    const refusal = { code: "recent_sign_in_required", detail: "sign in again" };
+    if (route.request().postData()?.includes("current_password")) await route.continue();
+    else await route.fulfill({ status: 403, contentType: "application/problem+json", body: JSON.stringify(refusal) });
+  });
+  const dialog = ana.page.getByRole("dialog", { name: "Confirm that it is you" });
+  await ana.button("Make a new code").click();
+  await dialog.waitFor();
+  await ana.isAccessible("the question for the password");
+  await ana.screenshot("confirm");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await ana.hears("Sign in again first");
+  await ana.button("Make a new code").click();
+  await dialog.getByLabel("Password").fill("wrong password");
+  await dialog.getByRole("button", { name: "Go on" }).click();
+  await ana.hears("No player has this name and password");
+  await ana.button("Make a new code").click();
+  await dialog.getByLabel("Password").fill(password);
+  await dialog.getByLabel("Password").press("Enter");
+  await code.waitFor();
+  assert.notEqual(await code.textContent(), before);
+  await ana.leave();
+});
+
 test("a guest comes back by its recovery code", async () => {
   const ana = await Person.arrive();
   const id = await ana.begin("Two players at this device", "Ana");

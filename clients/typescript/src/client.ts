@@ -1,6 +1,6 @@
 // The client: its parts, put together.
 
-import { apiOf, check, type Api, type Core, type Fetch, type RetryPolicy } from "./core.js";
+import { apiOf, check, type Api, type Confirmation, type Core, type Fetch, type RetryPolicy } from "./core.js";
 import { followGame, followPlayer, type FollowAllOptions, type FollowGameOptions } from "./follow.js";
 import { Games } from "./games.js";
 import { Hubs } from "./hub.js";
@@ -41,6 +41,11 @@ export interface ClientOptions {
   /** Secure random UUIDs. Default: `crypto`. Where there is none, as in React Native, a guest is asked for only once. */
   uuid?: () => string;
   retry?: Partial<RetryPolicy>;
+  /**
+   * Called where the server wants more than a token, because the call takes the account over or ends it. Ask for the password, or let the player sign in
+   * again (`session.signIn`, `signInBy`), and answer with that: the call is sent once more. Without an answer it fails with `recent_sign_in_required`.
+   */
+  onSignInRequired?: () => Promise<Confirmation | null>;
 }
 
 const RETRY: RetryPolicy = {
@@ -116,7 +121,8 @@ function connect(options: ClientOptions): { core: Core; session: Session } {
   const shared = options.storage ?? defaultStorage();
   // Looked up at each call, so that a fetch that is replaced later is used.
   const fetch: Fetch = options.fetch ?? ((request) => globalThis.fetch(request));
-  const authorized: Fetch = (request) => sendAuthorized(session, fetch, request);
+  const authorized: Fetch = (request) => sendConfirmed(core, session, fetch, request);
+  let confirming: Promise<Confirmation | null> | undefined;
   const core: Core = {
     baseUrl,
     scope: `${options.name ?? "mancala"}:${baseUrl}`,
@@ -131,9 +137,37 @@ function connect(options: ClientOptions): { core: Core; session: Session } {
     now: options.now ?? Date.now,
     uuid: options.uuid ?? randomUuid,
     retry: { ...RETRY, ...options.retry },
+    confirm: () =>
+      (confirming ??= Promise.resolve(options.onSignInRequired?.() ?? null).finally(() => (confirming = undefined))),
+    isConfirming: () => confirming !== undefined,
   };
   const session = new Session(core);
   return { core, session };
+}
+
+// Where the token is not enough, the player is asked, and the request sent once more: the server has not carried it out.
+async function sendConfirmed(core: Core, session: Session, fetch: Fetch, request: Request): Promise<Response> {
+  const again = request.clone();
+  const response = await sendAuthorized(session, fetch, request);
+  if (response.status !== 403 || (await codeOf(response)) !== "recent_sign_in_required") return response;
+  const player = session.current()?.player.id;
+  const confirmation = await core.confirm();
+  if (confirmation === null || session.current()?.player.id !== player) return response;
+  check(request.signal);
+  return sendAuthorized(session, fetch, confirmation === "signed-in" ? again : await withPassword(again, confirmation.password));
+}
+
+async function withPassword(request: Request, password: string): Promise<Request> {
+  const text = await request.text();
+  const body = { ...(text === "" ? {} : (JSON.parse(text) as object)), current_password: password };
+  const headers = new Headers(request.headers);
+  headers.set("Content-Type", "application/json");
+  return new Request(request.url, { method: request.method, headers, body: JSON.stringify(body), signal: request.signal });
+}
+
+async function codeOf(response: Response): Promise<unknown> {
+  const problem = (await response.clone().json().catch(() => null)) as { code?: unknown } | null;
+  return problem?.code;
 }
 
 // A token that is refused is renewed, and the request sent again: the server has not carried it out.
@@ -146,8 +180,7 @@ async function sendAuthorized(session: Session, fetch: Fetch, request: Request):
   request.headers.set("Authorization", `Bearer ${grant.accessToken}`);
   const response = await fetch(request);
   if (response.status !== 401) return response;
-  const problem = (await response.clone().json().catch(() => null)) as { code?: unknown } | null;
-  if (problem?.code !== "invalid_token") return response;
+  if ((await codeOf(response)) !== "invalid_token") return response;
   const renewed = await session.renew(grant);
   // Another player who has signed in meanwhile does not make this player's calls.
   if (renewed?.player.id !== grant.player.id) return response;

@@ -31,6 +31,9 @@ export interface CallOptions {
   retry?: Partial<RetryPolicy> | undefined;
 }
 
+/** How the player has confirmed who it is: by the account's password, or by signing in again. */
+export type Confirmation = { password: string } | "signed-in";
+
 export interface Core {
   readonly baseUrl: string;
   /** The prefix of everything that is stored, locked or sent to other tabs. */
@@ -49,6 +52,10 @@ export interface Core {
   /** A random UUID, or undefined where there are no secure random numbers. */
   readonly uuid: () => string | undefined;
   readonly retry: RetryPolicy;
+  /** Asks the player who it is; null without an answer. Calls that need it at the same time ask once. */
+  readonly confirm: () => Promise<Confirmation | null>;
+  /** Whether the player is being asked. The time of a call stands still meanwhile. */
+  readonly isConfirming: () => boolean;
 }
 
 /** What openapi-fetch answers. */
@@ -62,14 +69,14 @@ export interface Attempt {
 
 /** Sends until there is an answer that is not temporary. Only for what may be sent again. */
 export async function call<T>(
-  core: Pick<Core, "retry" | "online">,
+  core: Pick<Core, "retry" | "online" | "isConfirming">,
   send: (attempt: Attempt) => Promise<Raw<T>>,
   options: CallOptions = {},
 ): Promise<{ data: T; response: Response; attempts: number }> {
   const policy = { ...core.retry, ...options.retry };
   for (let number = 1; ; number += 1) {
     try {
-      return { ...(await once(send, number, policy.timeoutMs, options.signal)), attempts: number };
+      return { ...(await once(core, send, number, policy.timeoutMs, options.signal)), attempts: number };
     } catch (error) {
       if (!(error instanceof MancalaError) || !isTemporary(error.failure, error.status) || number >= policy.attempts) throw error;
       await pause(core, error, waitOf(error, number, policy), options.signal);
@@ -78,13 +85,14 @@ export async function call<T>(
 }
 
 async function once<T>(
+  core: Pick<Core, "isConfirming">,
   send: (attempt: Attempt) => Promise<Raw<T>>,
   number: number,
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<{ data: T; response: Response }> {
   check(signal);
-  const limit = limited(timeoutMs, signal);
+  const limit = limited(timeoutMs, signal, core.isConfirming);
   try {
     const { data, error, response } = await limit.race(send({ signal: limit.signal, number }));
     if (!response.ok) throw errorOf(response, error);
@@ -114,10 +122,14 @@ export interface Limit {
 }
 
 /** `AbortSignal.any` and `AbortSignal.timeout` are too young for some browsers. */
-export function limited(ms: number, signal?: AbortSignal): Limit {
+export function limited(ms: number, signal?: AbortSignal, isPaused = () => false): Limit {
   const controller = new AbortController();
   let isExpired = false;
   const expire = () => {
+    if (isPaused()) {
+      timer = setTimeout(expire, ms);
+      return;
+    }
     isExpired = true;
     controller.abort(new Error("no answer in time"));
   };

@@ -1,7 +1,7 @@
 // @mancala-server/client: see README.md.
 
 export { createClient, type Client, type ClientOptions, type Handler } from "./client.js";
-export type { Api, CallOptions, RetryPolicy } from "./core.js";
+export type { Api, CallOptions, Confirmation, RetryPolicy } from "./core.js";
 export { isTemporary, MancalaError, type Failure } from "./failure.js";
 export type { FeedMode } from "./feed.js";
 export type { FollowAllOptions, FollowGameOptions, FollowOptions } from "./follow.js";

@@ -1,7 +1,7 @@
 // Who the client is: the tokens, where they are kept, and the one place where they are renewed.
 
 import { call, type CallOptions, type Core } from "./core.js";
-import { MancalaError, record, text } from "./failure.js";
+import { MancalaError, record, text, wantsConfirmation } from "./failure.js";
 import { ignore } from "./platform.js";
 import { attempt, parse, Shared } from "./shared.js";
 import type { Player, Profile, Schemas } from "./types.js";
@@ -172,7 +172,16 @@ export class Session {
 
   /** Another password of an account. All other devices are signed out. */
   async changePassword(password: string, options?: CallOptions): Promise<void> {
-    await this.#exclusive(() => this.#upgrade({ password }, options));
+    try {
+      await this.#exclusive(() => this.#upgrade({ password }, options));
+    } catch (error) {
+      if (!wantsConfirmation(error)) throw error;
+      const before = this.#stored?.player.id;
+      const confirmation = await this.#core.confirm();
+      if (confirmation === null || this.#stored?.player.id !== before) throw error;
+      const current = confirmation === "signed-in" ? {} : { current_password: confirmation.password };
+      await this.#exclusive(() => this.#upgrade({ password, ...current }, options));
+    }
   }
 
   /** Signs out here, or on all devices of an account. A guest comes back by its recovery code only. */
@@ -275,7 +284,7 @@ export class Session {
   }
 
   // A new password voids all tokens, also those with which the call would be repeated: then the new password signs in.
-  async #upgrade(body: { name?: string; password: string }, options?: CallOptions): Promise<Player> {
+  async #upgrade(body: { name?: string; password: string; current_password?: string }, options?: CallOptions): Promise<Player> {
     const before = this.#stored;
     const name = body.name ?? before?.player.name ?? "";
     const authorization = `Bearer ${(before && !this.#isFresh(before) ? await this.#refresh(before) : before)?.accessToken}`;

@@ -9,6 +9,7 @@ import { network } from "../state/network.ts";
 import { queued } from "../state/queue.ts";
 import { me } from "../state/session.ts";
 import { t } from "../texts/index.ts";
+import { PasswordQuestion } from "./confirm.tsx";
 
 export function Shell({ children }: { children: ComponentChildren }) {
   const main = useRef<HTMLElement>(null);
@@ -45,6 +46,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
         {children}
       </main>
       <Messages />
+      <PasswordQuestion />
       <footer class="foot">
         <a href="/settings">{t("nav.settings")}</a>
         <a href="/docs/">{t("nav.api")}</a>

@@ -32,6 +32,10 @@ export const de: Texts = {
   "ui.share": "Teilen …",
   "ui.loading": "Lädt …",
 
+  "confirm.title": "Bist du es?",
+  "confirm.text": "Das ändert, wer sich bei deinem Konto anmelden kann, oder löscht es. Gib dein Passwort ein.",
+  "confirm.go-on": "Weiter",
+
   "unknown.title": "Hier ist nichts",
   "unknown.text": "Diese Adresse führt zu keinem Teil der Seite.",
 
@@ -370,6 +374,7 @@ export const de: Texts = {
   "failure.game_over": "Das Spiel ist schon vorbei.",
   "failure.game_not_started": "Das Spiel hat noch nicht begonnen.",
   "failure.not_found": "Dieses Spiel gibt es nicht, oder es ist privat.",
+  "failure.recent_sign_in_required": "Melde dich zuerst neu an, oder gib dein Passwort ein.",
   "failure.forbidden": "Das ist nicht erlaubt.",
   "failure.not_seated": "Das können nur die Spieler.",
   "failure.player_suspended": "Du bist gesperrt und kannst das jetzt nicht tun.",

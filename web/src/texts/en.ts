@@ -36,6 +36,10 @@ export const en = of({
   "ui.share": "Share…",
   "ui.loading": "Loading…",
 
+  "confirm.title": "Confirm that it is you",
+  "confirm.text": "This changes who may sign in to your account, or erases it. Enter your password.",
+  "confirm.go-on": "Go on",
+
   "unknown.title": "Nothing here",
   "unknown.text": "This address leads to no part of the page.",
 
@@ -374,6 +378,7 @@ export const en = of({
   "failure.game_over": "The game is over already.",
   "failure.game_not_started": "The game has not begun.",
   "failure.not_found": "There is no such game, or it is private.",
+  "failure.recent_sign_in_required": "Sign in again first, or enter your password.",
   "failure.forbidden": "That is not allowed: {detail}.",
   "failure.not_seated": "Only the players of the game can do this.",
   "failure.player_suspended": "You are suspended, and cannot do this now.",

@@ -32,6 +32,10 @@ export const es: Texts = {
   "ui.share": "Compartir…",
   "ui.loading": "Cargando…",
 
+  "confirm.title": "Confirma que eres tú",
+  "confirm.text": "Esto cambia quién puede entrar en tu cuenta, o la borra. Escribe tu contraseña.",
+  "confirm.go-on": "Continuar",
+
   "unknown.title": "Aquí no hay nada",
   "unknown.text": "Esta dirección no lleva a ninguna parte de la página.",
 
@@ -370,6 +374,7 @@ export const es: Texts = {
   "failure.game_over": "La partida ya ha terminado.",
   "failure.game_not_started": "La partida no ha empezado.",
   "failure.not_found": "Esta partida no existe, o es privada.",
+  "failure.recent_sign_in_required": "Vuelve a entrar primero, o escribe tu contraseña.",
   "failure.forbidden": "No está permitido.",
   "failure.not_seated": "Solo pueden hacerlo los jugadores de la partida.",
   "failure.player_suspended": "Estás suspendido y ahora no puedes hacerlo.",

@@ -32,6 +32,10 @@ export const fr: Texts = {
   "ui.share": "Partager…",
   "ui.loading": "Chargement…",
 
+  "confirm.title": "Confirmez que c’est vous",
+  "confirm.text": "Cela change qui peut se connecter à votre compte, ou l’efface. Saisissez votre mot de passe.",
+  "confirm.go-on": "Continuer",
+
   "unknown.title": "Rien ici",
   "unknown.text": "Cette adresse ne mène à aucune partie de la page.",
 
@@ -373,6 +377,7 @@ export const fr: Texts = {
   "failure.game_over": "La partie est déjà terminée.",
   "failure.game_not_started": "La partie n’a pas commencé.",
   "failure.not_found": "Cette partie n’existe pas, ou elle est privée.",
+  "failure.recent_sign_in_required": "Reconnectez-vous d’abord, ou saisissez votre mot de passe.",
   "failure.forbidden": "Ce n’est pas permis.",
   "failure.not_seated": "Seuls les joueurs de la partie peuvent le faire.",
   "failure.player_suspended": "Vous êtes suspendu et ne pouvez pas le faire maintenant.",
