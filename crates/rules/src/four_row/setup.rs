@@ -14,7 +14,7 @@ use super::{
     moves::{parse_direction, parse_number},
     pit::PITS,
 };
-use crate::{PLIES_MAX, Side};
+use crate::{BySide, PLIES_MAX, Side};
 
 /// The content of a position text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +43,10 @@ pub(super) struct Running {
     pub choice: Option<OpenChoice>,
     /// `c`, `x`, `y`: what this turn has captured.
     pub captures: Captures,
-    /// `K`: South has captured in some turn.
-    pub south_captured: bool,
-    /// `k`: North has captured in some turn.
-    pub north_captured: bool,
-    /// `F`: South has its first turn before it, in which it captures nothing.
-    pub south_first: bool,
-    /// `f`: North has its first turn before it, in which it captures nothing.
-    pub north_first: bool,
+    /// `K`, `k`: South, North has captured in some turn.
+    pub captured: BySide<bool>,
+    /// `F`, `f`: South, North has its first turn before it, in which it captures nothing.
+    pub first_turns: BySide<bool>,
 }
 
 /// `eEU`, `eI` or `eG7`.
@@ -168,15 +164,7 @@ fn write_flags(f: &mut impl Write, flags: Flags, turn: Side) -> fmt::Result {
     match flags {
         Flags::Over(winner) => write!(f, "o{}", winner.map_or('d', Side::letter)),
         Flags::Running(flags) if flags == Running::default() => f.write_char('-'),
-        Flags::Running(Running {
-            arranging,
-            choice,
-            captures,
-            south_captured,
-            north_captured,
-            south_first,
-            north_first,
-        }) => {
+        Flags::Running(Running { arranging, choice, captures, captured, first_turns }) => {
             if let Some(pit) = arranging {
                 write!(f, "s{pit}")?;
             }
@@ -193,10 +181,10 @@ fn write_flags(f: &mut impl Write, flags: Flags, turn: Side) -> fmt::Result {
                 (captures.any, 'c'),
                 (captures.at_a, 'x'),
                 (captures.at_h, 'y'),
-                (south_captured, 'K'),
-                (north_captured, 'k'),
-                (south_first, 'F'),
-                (north_first, 'f'),
+                (captured.south, 'K'),
+                (captured.north, 'k'),
+                (first_turns.south, 'F'),
+                (first_turns.north, 'f'),
             ];
             letters.iter().filter(|(up, _)| *up).try_for_each(|(_, letter)| f.write_char(*letter))
         }
@@ -289,8 +277,8 @@ fn parse_flags(text: &str, turn: Side) -> Option<Flags> {
         after.is_some()
     };
     flags.captures = Captures { any: has('c'), at_a: has('x'), at_h: has('y') };
-    (flags.south_captured, flags.north_captured) = (has('K'), has('k'));
-    (flags.south_first, flags.north_first) = (has('F'), has('f'));
+    flags.captured = BySide { south: has('K'), north: has('k') };
+    flags.first_turns = BySide { south: has('F'), north: has('f') };
     // An empty text is no list of flags.
     (rest.is_empty() && flags != Running::default()).then_some(Flags::Running(flags))
 }

@@ -69,11 +69,10 @@ pub(crate) fn write_overrides<const N: usize>(
     values: [(&str, OptionValue); N],
     preset: [(&str, OptionValue); N],
 ) -> String {
-    let differs = |(value, preset): &(&(&str, OptionValue), &(&str, OptionValue))| {
-        let recorded = find(options, value.0).and_then(|spec| spec.recorded.as_ref());
-        &value.1 != recorded.map_or(&preset.1, |recorded| &recorded.default)
-    };
-    let differing = values.iter().zip(&preset).filter(differs);
+    let differing = values.into_iter().zip(preset).filter(|((name, value), (_, preset))| {
+        let recorded = find(options, name).and_then(|spec| spec.recorded.as_ref());
+        value != recorded.map_or(preset, |recorded| &recorded.default)
+    });
     differing.map(|((name, value), _)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
 }
 

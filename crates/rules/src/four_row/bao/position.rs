@@ -171,17 +171,17 @@ impl Position {
 
     /// R22: the flags that a running game of Bao can have.
     fn read_choice(&self, flags: Running) -> Result<Option<Direction>, ParsePositionError> {
-        let Running { arranging, choice, captures, south_captured, north_captured, south_first, north_first } = flags;
+        let Running { arranging, choice, captures, captured, first_turns } = flags;
         let Captures { any, at_a, at_h } = captures;
         let foreign = [
             (arranging.is_some(), 's'),
             (any, 'c'),
             (at_a, 'x'),
             (at_h, 'y'),
-            (south_captured, 'K'),
-            (north_captured, 'k'),
-            (south_first, 'F'),
-            (north_first, 'f'),
+            (captured.south, 'K'),
+            (captured.north, 'k'),
+            (first_turns.south, 'F'),
+            (first_turns.north, 'f'),
         ];
         if let Some(&(_, flag)) = foreign.iter().find(|(is_up, _)| *is_up) {
             return Err(ParsePositionError::FlagByOptions { flag });

@@ -201,25 +201,24 @@ impl Position {
 
     /// R22: the flags that a running game of Omweso can have.
     fn read_flags(&mut self, flags: Running) -> Result<(), ParsePositionError> {
-        let Running { arranging, choice, captures, south_captured, north_captured, south_first, north_first } = flags;
+        let Running { arranging, choice, captures, captured, first_turns } = flags;
         let Options { akakyala, two_heads, first_turn_captures, .. } = self.options;
         let foreign = [
             (captures.any && !akakyala, 'c'),
             (captures.at_a && !two_heads, 'x'),
             (captures.at_h && !two_heads, 'y'),
-            (south_captured && !akakyala, 'K'),
-            (north_captured && !akakyala, 'k'),
-            (south_first && first_turn_captures, 'F'),
-            (north_first && first_turn_captures, 'f'),
+            (captured.south && !akakyala, 'K'),
+            (captured.north && !akakyala, 'k'),
+            (first_turns.south && first_turn_captures, 'F'),
+            (first_turns.north && first_turn_captures, 'f'),
         ];
         if let Some(&(_, flag)) = foreign.iter().find(|(is_refused, _)| *is_refused) {
             return Err(ParsePositionError::FlagByOptions { flag });
         }
-        self.captured = BySide { south: south_captured, north: north_captured };
-        self.first_turns = BySide { south: south_first, north: north_first };
+        (self.captured, self.first_turns) = (captured, first_turns);
         // Nothing is captured before, and no choice is open. The side that does not move is never alone before its first turn.
-        let are_alone = flags == Running { south_first, north_first, ..Running::default() };
-        if (south_first || north_first) && !(are_alone && self.is_in_first_turn()) {
+        let are_alone = flags == Running { first_turns, ..Running::default() };
+        if first_turns != BySide::default() && !(are_alone && self.is_in_first_turn()) {
             return Err(ParsePositionError::FirstTurn);
         }
         self.phase = match (arranging, choice) {
@@ -303,13 +302,7 @@ impl Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Frame { board, turn, plies, end } = self.frame;
-        let mut running = Running {
-            south_captured: self.captured.south,
-            north_captured: self.captured.north,
-            south_first: self.first_turns.south,
-            north_first: self.first_turns.north,
-            ..Running::default()
-        };
+        let mut running = Running { captured: self.captured, first_turns: self.first_turns, ..Running::default() };
         match self.phase {
             Phase::Sowing => {}
             Phase::Arranging(pit) => running.arranging = Some(pit),
