@@ -4,7 +4,7 @@ use std::{
     cell::RefCell,
     fs::{self, File, OpenOptions},
     io::{self, BufWriter, Read, Seek, SeekFrom, Write},
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf, absolute},
     sync::Arc,
 };
@@ -96,12 +96,20 @@ pub fn export(options: &Serve, export: &Export) -> Result<(), Failure> {
     }
 }
 
+/// The mode of the file.
+const OWNER_ONLY: u32 = 0o600;
+
 /// The file, at the place where the output goes on.
 fn open(export: &Export, begin: &Position) -> io::Result<File> {
     let is_new = export.after.is_none() && begin.bytes == 0;
     let goes_on = export.after.is_none() && !is_new;
     let mut options = OpenOptions::new();
-    let mut file = options.read(goes_on).write(true).create(true).truncate(is_new).open(&export.file)?;
+    let mut file =
+        options.read(goes_on).write(true).create(true).truncate(is_new).mode(OWNER_ONLY).open(&export.file)?;
+    // Private games are among the exported ones. A file that was there may have been open to others; a device or pipe is left as it is.
+    if file.metadata()?.is_file() {
+        file.set_permissions(fs::Permissions::from_mode(OWNER_ONLY))?;
+    }
     if export.after.is_some() {
         file.seek(SeekFrom::End(0))?;
     } else if goes_on {

@@ -29,7 +29,7 @@ pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) ->
     notes::delete_of_erased(pool, now - SEARCHED_FOR).await?;
     // First: what follows finds what these guests have left. Their tokens are void since they were merged.
     for guest in players::list_guests_of_erased(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
-        players::erase(pool, guest, now).await?;
+        players::erase(pool, guest, None, now).await?;
     }
     for importer in players::list_erased_importers(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         if let Err(error) = erase_imports(pool, importer).await

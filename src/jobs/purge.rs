@@ -5,10 +5,12 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{
     db::{
-        DbError, email, idempotency,
+        DbError, email,
+        games::open_games,
+        idempotency,
         players::{
-            self, friends, identities, invitation_counts, player_keys, refresh_tokens, reports, revocations,
-            sign_in_networks,
+            self, friends, identities, invitation_counts, kept_suspensions, player_keys, refresh_tokens, reports,
+            revocations, sign_in_networks,
         },
         push::sending,
         study::analyses,
@@ -63,6 +65,8 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     in_batches(async || analyses::purge(pool, now, BATCH).await).await?;
     in_batches(async || friends::purge(pool, now, BATCH).await).await?;
     in_batches(async || invitation_counts::purge(pool, now, BATCH).await).await?;
+    in_batches(async || kept_suspensions::purge(pool, now, BATCH).await).await?;
+    in_batches(async || open_games::purge(pool, now, BATCH).await).await?;
     in_batches(async || email::purge(pool, now, BATCH).await).await?;
     in_batches(async || players::forget_networks(pool, now, BATCH).await).await?;
     in_batches(async || sign_in_networks::purge(pool, now, BATCH).await).await?;

@@ -307,6 +307,58 @@ def identities(game, honest, calls):
     return [reading() for _ in range(GUESTS)]
 
 
+def ghosts(game, honest, calls):
+    """Guests of one address who open games in the lobby and never play them, and five honest players who seek a game, and say whom they meet."""
+    ghosts = set()
+
+    async def opening():
+        own = Connection(CROWD)
+        while True:
+            status, body = await call(own, calls, "POST", "/v1/players", body={})
+            if status != 201:
+                await asyncio.sleep(1)
+                continue
+            made = json.loads(body)
+            ghosts.add(made["player"]["id"])
+            status = 201
+            while status == 201:
+                status, _ = await call(own, calls, "POST", "/v1/games", made["access_token"], {"variant": "kalah"})
+                calls["ghost games"] = calls.get("ghost games", 0) + (status == 201)
+
+    async def seeking(address):
+        own = Connection(address)
+        token = await guest(own, calls)
+        while True:
+            status, body = await call(own, calls, "POST", "/v1/games/seek", token, {"variant": "kalah"})
+            seats = json.loads(body)["seats"].values() if status == 200 else []
+            met = ghosts.intersection(seat["id"] for seat in seats if seat)
+            if met:
+                count(calls, "seeks that met a ghost")
+            elif all(seats):
+                count(calls, "seeks that met a player" if seats else "seeks that opened a game")
+            await asyncio.sleep(1)
+
+    return [opening() for _ in range(8)] + [seeking(address) for address in addresses(5)]
+
+
+def invitations(game, honest, calls):
+    """Guests of one address who invite one victim as often as they may."""
+    # The victim is made first, at another address.
+    making = asyncio.ensure_future(Connection("127.1.8.8").json("POST", "/v1/players", body={}))
+
+    async def inviting():
+        own = Connection(CROWD)
+        victim = (await asyncio.shield(making))["player"]["id"]
+        body = {"variant": "kalah", "opponent": {"type": "player", "player_id": victim}}
+        while True:
+            token, status = await guest(own, calls), 201
+            while status == 201:
+                status, _ = await call(own, calls, "POST", "/v1/games", token, body)
+                calls["invitations"] = calls.get("invitations", 0) + (status == 201)
+
+    return [inviting() for _ in range(8)]
+
+
 def yield_processors():
     """Attackers have machines of their own: here they run on what the server and the honest player leave."""
     os.nice(19)
@@ -343,6 +395,8 @@ ATTACKS = {
         confirmations,
         webhooks,
         identities,
+        ghosts,
+        invitations,
     )
 }
 

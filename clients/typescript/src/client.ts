@@ -9,6 +9,7 @@ import {
   defaultLocks,
   defaultOnline,
   defaultStorage,
+  ignore,
   MemoryStorage,
   ProcessLocks,
   randomUuid,
@@ -129,6 +130,7 @@ function connect(options: ClientOptions): { core: Core; session: Session } {
     anonymous: apiOf(baseUrl, fetch),
     api: apiOf(baseUrl, authorized),
     authorized,
+    present: () => void session.grant().catch(ignore),
     storage: shared ?? new MemoryStorage(),
     // A storage of this client alone needs no locks and no messages beyond it.
     locks: options.locks ?? (shared ? defaultLocks() : new ProcessLocks()),

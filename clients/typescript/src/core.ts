@@ -44,6 +44,8 @@ export interface Core {
   readonly api: Api;
   /** The same for a single request. */
   readonly authorized: Fetch;
+  /** Renews a token that has expired: the server takes a player without a valid one for gone. */
+  readonly present: () => void;
   readonly storage: StorageLike;
   readonly locks: LocksLike;
   readonly channel: ((name: string) => ChannelLike) | undefined;

@@ -48,6 +48,7 @@ export type Failure =
       | "too_many_friends"
       | "too_many_imports"
       | "too_many_games"
+      | "too_many_open_games"
       | "webhook_disabled"
       | "webhook_not_verified"
       | "email_not_configured"
@@ -193,6 +194,7 @@ const PLAIN: Record<Plain, true> = {
   too_many_friends: true,
   too_many_imports: true,
   too_many_games: true,
+  too_many_open_games: true,
   webhook_disabled: true,
   webhook_not_verified: true,
   email_not_configured: true,

@@ -88,6 +88,8 @@ async function* stream<E>(
     state.blocked = 0;
     state.failures = 0;
     limit.restart(core.retry.silenceMs);
+    // Nothing else may call for a token while a player waits.
+    core.present();
   };
   try {
     const headers = { Accept: "text/event-stream", ...(state.place !== undefined && { "Last-Event-ID": state.place }) };

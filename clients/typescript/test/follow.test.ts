@@ -73,6 +73,18 @@ test("a stream that falls silent is given up", async (context) => {
   assert.deepEqual(await following, (await eventsOf(ana, game.id)).slice(game.version));
 });
 
+test("a token that expires during a stream is renewed", { timeout: 60_000 }, async (context) => {
+  const { network, ana, bo, game } = await setting(context);
+  let later = 0;
+  const spectator = await guest(network.url, "Eva", { now: () => Date.now() + later });
+  const following = follow(spectator, game, { after: game.version, mode: "stream" });
+  await until(() => network.streams.size === 1, "the stream is open");
+  later = 16 * 60_000;
+  await playOn(game, [ana, bo], random(4));
+  await following;
+  assert.equal(network.count("POST", /\/tokens$/), 1);
+});
+
 test("a stream that knows no signals is given up too", { timeout: 60_000 }, async (context) => {
   const { network, game } = await setting(context);
   let opened = 0;

@@ -152,7 +152,7 @@ pub async fn merge(
         Some(_) => None,
         None => Some(close(&mut transaction, guest, account.player.id, now).await?),
     };
-    hand_over_computer_games(&mut transaction, account.player.id, &reseated).await?;
+    hand_over_counted_games(&mut transaction, account.player.id, &reseated).await?;
     // Last, because the job that makes notices waits for the locks. The guest's sign-ins are void by then; a trigger
     // that deletes devices runs at the end.
     devices::hand_over(&mut transaction, guest, account.player.id, now).await?;
@@ -327,18 +327,26 @@ async fn hand_over(
     Ok(())
 }
 
-/// Running games against the computer count as the account's.
-async fn hand_over_computer_games(
+/// Running games against the computer count as the account's. Open games still count for the guest's network, or guests that are merged one after
+/// the other would fill the lobby.
+async fn hand_over_counted_games(
     connection: &mut PgConnection,
     account: PlayerId,
     games: &[Uuid],
 ) -> Result<(), DbError> {
-    let handed_over = sqlx::query!(
-        "update computer_game set player_id = $1, network = player.network from player where game_id = any($2) and id = $1",
+    sqlx::query!(
+        r#"
+        with open as (
+            update open_game set player_id = $1 where game_id = any($2)
+        )
+        update computer_game set player_id = $1, network = player.network from player where game_id = any($2) and id = $1
+        "#,
         account.0,
         games,
-    );
-    handed_over.execute(connection).instrument(statement("update computer_game")).await?;
+    )
+    .execute(connection)
+    .instrument(statement("update computer_game open_game"))
+    .await?;
     Ok(())
 }
 

@@ -12,11 +12,14 @@ use mancala_rules::{AnyOptions, AnyPosition, Move, Side};
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 
-use crate::{Event, Fact, Game, GameResult, Opponent, PlyAction, Visibility};
+use crate::{Event, Fact, Game, GameResult, Opponent, PlyAction, Reason, Visibility};
 
 /// The fewest plies of a game that the explorer counts. A game of fewer says little about its moves, and a script plays
 /// many of them.
 pub const EXPLORED_PLIES_MIN: u32 = 6;
+
+/// The same of a game that a player ended, or the clock: before that the end says nothing about the moves, and costs a script nothing.
+pub const EXPLORED_BROKEN_OFF_PLIES_MIN: u32 = 20;
 
 /// The key of a position under its options: the first 64 bits of the SHA-256 of their text. Among a thousand million
 /// positions the odds that any two share a key are about one in forty.
@@ -92,9 +95,17 @@ pub struct Exploration {
 
 impl Exploration {
     /// Whether the explorer counts a game. The game is public and was not played alone (against oneself, or as
-    /// practice). It has a result and at least [`EXPLORED_PLIES_MIN`] plies. Imported games count apart from the
-    /// others.
+    /// practice). It has a result and at least [`EXPLORED_PLIES_MIN`] plies, or [`EXPLORED_BROKEN_OFF_PLIES_MIN`] if it ended by
+    /// resignation, agreement or time. Imported games count apart from the others.
     pub fn counts(visibility: Visibility, is_alone: bool, plies: u32, result: Option<&GameResult>) -> bool {
+        let is_broken_off = result
+            .is_some_and(|result| matches!(result.reason, Reason::Resignation | Reason::Agreement | Reason::Timeout));
+        Self::may_be_counted(visibility, is_alone, plies, result)
+            && (plies >= EXPLORED_BROKEN_OFF_PLIES_MIN || !is_broken_off)
+    }
+
+    /// Whether the explorer may have counted a game: until 0.3.0 it counted games of [`EXPLORED_PLIES_MIN`] plies, however they ended.
+    pub fn may_be_counted(visibility: Visibility, is_alone: bool, plies: u32, result: Option<&GameResult>) -> bool {
         visibility == Visibility::Public && !is_alone && plies >= EXPLORED_PLIES_MIN && result.is_some()
     }
 
@@ -153,7 +164,6 @@ mod tests {
     use mancala_rules::{BySide, Variant};
 
     use super::*;
-    use crate::Reason;
 
     fn key(variant: Variant, preset: &str, overrides: &str, text: &str) -> PositionKey {
         let options = AnyOptions::parse(variant, preset, overrides).expect("options");
@@ -186,12 +196,20 @@ mod tests {
     #[test]
     fn the_explorer_counts_public_games_of_two_with_a_result() {
         let score = BySide { south: 25, north: 23 };
-        let result = GameResult { winner: Some(Side::South), reason: Reason::Resignation, score };
+        let result = |reason| GameResult { winner: Some(Side::South), reason, score };
+        let least = |reason| match reason {
+            Reason::Resignation | Reason::Agreement | Reason::Timeout => 20,
+            _ => 6,
+        };
         for visibility in Visibility::ALL {
-            for (is_alone, plies) in [(false, 6), (false, 5), (true, 6), (true, 5)] {
-                let counts = |result| Exploration::counts(visibility, is_alone, plies, result);
-                let expected = visibility == Visibility::Public && !is_alone && plies == 6;
-                assert_eq!((counts(Some(&result)), counts(None)), (expected, false));
+            for (is_alone, reason) in
+                [false, true].into_iter().flat_map(|is_alone| Reason::all().map(move |it| (is_alone, it)))
+            {
+                for plies in [5, 6, 19, 20] {
+                    let counts = |result| Exploration::counts(visibility, is_alone, plies, result);
+                    let expected = visibility == Visibility::Public && !is_alone && plies >= least(reason);
+                    assert_eq!((counts(Some(&result(reason))), counts(None)), (expected, false), "{reason} {plies}");
+                }
             }
         }
     }

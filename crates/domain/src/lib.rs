@@ -89,7 +89,9 @@ pub use audit::{Flaw, audit, audit_analysis};
 pub use clock::{Clock, Pause, Time};
 pub use decide::{Action, Command, Context, Decision, NothingToOffer, OFFERS_MAX, Permitted, Refusal};
 pub use email::{EmailAddress, EmailAddressError, MailKind};
-pub use exploration::{EXPLORED_PLIES_MIN, Exploration, PositionKey, PositionKeys, Visit};
+pub use exploration::{
+    EXPLORED_BROKEN_OFF_PLIES_MIN, EXPLORED_PLIES_MIN, Exploration, PositionKey, PositionKeys, Visit,
+};
 pub use game::{
     Change, Created, Event, Fact, Game, GameResult, GameState, Moved, Offer, OfferAnswer, OfferKind, Opponent,
     PLIES_MAX, Ply, PlyAction, Previous, Reason, ReplayError, Start, Status, Terms, UnplayableError, Visibility,

@@ -267,6 +267,35 @@ fn a_takeback_undoes_a_turn_and_all_since_and_plies_count_on() {
 }
 
 #[test]
+fn a_game_without_a_clock_is_aborted_if_a_player_never_moves() {
+    for clock in CLOCKS {
+        let mut table = Table::of_two(Variant::Oware, clock);
+        let (mover, other) = table.to_move();
+        table.play(START + Duration::hours(2));
+        let abort = |table: &Table, at| {
+            let command = Command { player: mover, if_version: None, action: Action::Abort };
+            let decided = table.game.decide(&command, &table.context(START + at));
+            let is_listed = table.game.permitted(mover, false, START + at).contains(&Permitted::Abort);
+            assert_eq!(is_listed, decided.is_ok());
+            decided.map(|decision| decision.events)
+        };
+        let day = Duration::days(1);
+        assert_eq!(abort(&table, day - Duration::milliseconds(1)), Err(Refusal::AlreadyMoved));
+        if clock != Clock::Unlimited {
+            assert_eq!(abort(&table, day), Err(Refusal::AlreadyMoved), "the clock ends the game");
+            continue;
+        }
+        let seat = Seat::ALL.into_iter().find(|seat| table.game.players()[*seat] == Some(mover)).expect("a seat");
+        let events = abort(&table, day).expect("the other player has not moved");
+        assert_eq!(events.iter().map(|event| &event.fact).collect::<Vec<_>>(), [&Fact::Aborted { seat }]);
+        // A late first move keeps the game.
+        assert_eq!(table.to_move().0, other);
+        table.play(START + day * 2);
+        assert_eq!(abort(&table, day * 9), Err(Refusal::AlreadyMoved));
+    }
+}
+
+#[test]
 fn a_timeout_loses_a_game_or_aborts_it_before_the_first_move() {
     let Clock::PerMove { allowance } = CLOCKS[1] else { panic!("another clock") };
     for (plies, reason) in [(0, None), (1, None), (2, Some(Reason::Timeout)), (3, Some(Reason::Timeout))] {
@@ -333,11 +362,12 @@ fn practice_takes_a_turn_back_at_once_and_never_an_end() {
         let computer = table.game.players()[Seat::First].expect("the computer sits there");
         assert_eq!(table.offer(PEOPLE[0], OfferKind::Takeback), Err(NothingToOffer::NoTurn.into()));
         table.play_word("A", START);
-        assert_eq!(table.game.permitted(PEOPLE[0], false)[..1], [Permitted::Move]);
+        assert_eq!(table.game.permitted(PEOPLE[0], false, START)[..1], [Permitted::Move]);
         let before = table.game.position().to_string();
         table.play_word("a", START);
-        let takes_back =
-            |table: &Table| table.game.permitted(PEOPLE[0], false).contains(&Permitted::Offer(OfferKind::Takeback));
+        let takes_back = |table: &Table| {
+            table.game.permitted(PEOPLE[0], false, START).contains(&Permitted::Offer(OfferKind::Takeback))
+        };
         assert!(takes_back(&table));
         // While the computer is to move, and after its reply.
         for reply in [false, true] {
@@ -580,7 +610,7 @@ fn a_held_clock_stands_until_it_is_released() {
             let refused = table.answer(player, OfferKind::Pause, OfferAnswer::Withdraw);
             assert_eq!(refused, Err(NothingToOffer::ClockHeld.into()));
             let withdraws = Permitted::Answer(OfferKind::Pause, OfferAnswer::Withdraw);
-            assert!(!table.game.permitted(player, false).contains(&withdraws));
+            assert!(!table.game.permitted(player, false, START).contains(&withdraws));
         }
         // Moves pass meanwhile.
         table.play(START + Duration::seconds(9000));

@@ -114,6 +114,9 @@ codes! {
     TooManyGames "too_many_games" CONFLICT "The player has too many games"
         "A player has at most 1,000 games that are not over: active ones, and open ones that the player created. End some \
          of them (resign, abort) before beginning another."
+    TooManyOpenGames "too_many_open_games" CONFLICT "The player has too many open games"
+        "A guest, or an account that is new, has at most 3 open public games, and those of one network 20 together; `detail` says which. Wait until \
+         one of them begins, abort one, or join a game that is open."
     NoRecord "no_record" CONFLICT "The game cannot be written in this form"
         "Other programs know other games, or fewer rules of them; `detail` says what is in the way. As `json` every game can be written."
     GameNotOver "game_not_over" CONFLICT "The game is not over"
@@ -136,7 +139,7 @@ codes! {
     TooManyFriends "too_many_friends" CONFLICT "There are too many friends or requests"
         "A player has at most 1,000 friends, and 100 requests that wait; `detail` says which. End a friendship, or withdraw a request."
     TooManyInvitations "too_many_invitations" CONFLICT "The player has invited the same other one too often"
-        "A player invites the same other one at most 20 times within 24 hours. `retry_at` says from when on there is room for one more."
+        "A player invites the same other one at most 20 times within 24 hours, and the players of a network 60 times. `retry_at` says from when on there is room for one more."
     TooManyImports "too_many_imports" CONFLICT "The player has too many imported games"
         "A player may have a number of imported games, and of plies in them; guests fewer than accounts. `detail` says what is left. \
          Nothing was imported: send fewer games, or delete imported ones. `GET /v1/me/imports` lists them."

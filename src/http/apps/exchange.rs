@@ -82,7 +82,7 @@ pub async fn exchange_token(
     let own = find_or_create(&state, &trusted, &id, token.name.as_deref(), &request).await?;
     let own = own.ok_or_else(|| refuse(UNTRUSTED.to_owned()))?;
     let token = ExchangedToken {
-        access_token: issue(&state, &own, Grant::Exchange),
+        access_token: issue(&state, (trusted.app, &id), &own, Grant::Exchange).await?,
         issued_token_type: ACCESS_TOKEN,
         token_type: "Bearer",
         expires_in: ACCESS_TOKEN_LIFETIME.whole_seconds(),

@@ -11,9 +11,13 @@ use super::{
 use crate::{
     clock::now,
     db::{apps::players, players::OwnPlayer},
+    domain::{ExternalId, PlayerId},
     http::{
         answer::problem::Problem,
-        request::extract::{NoQuery, Nothing, OptionalBody, Query},
+        request::{
+            extract::{NoQuery, Nothing, OptionalBody, Query},
+            suspended,
+        },
         state::{
             AppState,
             tokens::{ACCESS_TOKEN_LIFETIME, Caller},
@@ -53,7 +57,7 @@ pub async fn create_app_player_token(
     };
     let token = PlayerToken {
         player: PlayerView::from(&own.player),
-        access_token: issue(&state, &own, Grant::App),
+        access_token: issue(&state, (caller.app.id, &path.0), &own, Grant::App).await?,
         token_type: "Bearer",
         expires_in: ACCESS_TOKEN_LIFETIME.whole_seconds(),
     };
@@ -61,11 +65,20 @@ pub async fn create_app_player_token(
 }
 
 /// An access token of a player of an app, which is a guest to others and has no sign-in.
-pub(super) fn issue(state: &AppState, own: &OwnPlayer, grant: Grant) -> String {
+pub(super) async fn issue(
+    state: &AppState,
+    (app, id): (PlayerId, &ExternalId),
+    own: &OwnPlayer,
+    grant: Grant,
+) -> Result<String, Problem> {
+    let now = now();
+    let person = state.tokens.person_key().of_app_player(app, id);
+    suspended::restore(state, own.player.id, &person).await?;
+    players::note_token(&state.db, own.player.id, now).await?;
     state.metrics.token_issued(grant);
     let (player, credentials_version) = (own.player.id, own.credentials_version);
     let named = Caller { player, credentials_version, is_guest: true, is_new: false, sign_in: None, auth_time: None };
-    state.tokens.issue(named, now())
+    Ok(state.tokens.issue(named, now))
 }
 
 /// A player of an app, and a token that identifies it.

@@ -10,7 +10,7 @@ use crate::{
     clock::now,
     db::{
         email::resets,
-        players::{Leftovers, Named, OwnPlayer, Updated},
+        players::{IdentityChoice, Leftovers, Named, OwnPlayer, Updated},
     },
     http::{
         answer::{code::Code, headers::KEPT_FOR_A_MINUTE, problem::Problem},
@@ -22,7 +22,7 @@ use crate::{
         },
         request::{
             extract::{Body, NoQuery, Query},
-            known,
+            known, suspended,
         },
         state::{AppState, mailing::Mailing},
     },
@@ -112,6 +112,9 @@ pub(super) async fn set_password(
     let find = || resets::find(&state.db, &hash, now());
     let network = network_of(request);
     let found = tokens::found(state, network, find()).await?;
+    if leftovers.identities == IdentityChoice::Unlink {
+        suspended::refuse(state, found.player.id).await?;
+    }
     // After the link: only its holder may cause the expensive hash.
     let password = choose_password(password, Some(&found.player.name))?;
     let password_hash = state.passwords.hash(password, known::asker_at(state, network, true)).await?;

@@ -6,17 +6,20 @@ use uuid::Uuid;
 
 use super::{
     change::{ATTEMPTS_MAX, change, execute, pause_before},
-    new_game::{CreateGame, find_invited, new_join_code},
+    new_game::{CreateGame, find_invited, may_invite, new_join_code},
 };
 use crate::{
     clock::now,
     db::{
         DbError,
-        games::{self, Inserted, SeatedGame, computer_games},
+        games::{
+            self, Inserted, OpenGamesLimit, SeatedGame, computer_games,
+            open_games::{self, NETWORK_OPEN_GAMES_MAX, OPEN_GAMES_MAX},
+        },
         idempotency::Keyed,
-        players::{
-            blocks,
-            invitation_counts::{self, INVITATIONS_MAX},
+        players::invitation_counts::{
+            self, ACCOUNT_INVITATIONS_KEPT, INVITATIONS_MAX, NETWORK_INVITATIONS_KEPT_MAX, NETWORK_INVITATIONS_MAX,
+            NewInvitation,
         },
         records::archive,
     },
@@ -26,7 +29,10 @@ use crate::{
     },
     http::{
         answer::{code::Code, faults::Faults, problem::Problem},
-        layers::limits::{self, GAME_BYTES, KEY_BYTES},
+        layers::{
+            client_address::client_address,
+            limits::{self, GAME_BYTES, KEY_BYTES},
+        },
         request::{
             conditional::IfMatch,
             extract::{Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
@@ -56,7 +62,7 @@ const APP_COMPUTER_GAMES_MAX: u32 = 1000;
 /// Otherwise it begins when a player joins; a game for one player (`player`) waits for that player.
 ///
 /// A player has at most 1,000 games that are not over. Of those against the computer, an account has at most 50 and a guest 3. The guests
-/// and new accounts of one network have a limit together.
+/// and new accounts of one network have a limit together. Of open public games, a guest or a new account has at most 3, and those of one network 20.
 #[utoipa::path(
     tag = "games",
     operation_id = "create_game",
@@ -75,7 +81,8 @@ const APP_COMPUTER_GAMES_MAX: u32 = 1000;
         (status = 201, description = "The game", body = GameView,
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
-        (status = 409, description = "`too_many_games`; `too_many_invitations`: the caller has invited the same player 20 times within 24 hours"),
+        (status = 409, description = "`too_many_games`; `too_many_open_games`; \
+            `too_many_invitations`: the caller has invited the same player 20 times within 24 hours, or the players of its network 60 times"),
     ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "For a day, the same key and body get the same game again, and no second one is created")),
@@ -114,7 +121,7 @@ pub async fn create_game(
         terms.opponent = find_invited(&state, caller.player, &name).await?;
     }
     if let Opponent::Player { player } = terms.opponent {
-        count_invitation(&state, caller.player, player).await?;
+        count_invitation(&state, caller.player, player, &request).await?;
     }
     limits::count_stored(&request, GAME_BYTES + if keyed.is_some() { KEY_BYTES } else { 0 })?;
     let id = GameId(Uuid::now_v7()).in_slot(terms.slot(caller.player));
@@ -123,11 +130,15 @@ pub async fn create_game(
     let seated = SeatedGame { hotseat_name, ..seated_alone(game, &creator) };
     let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id());
     let kept = keyed.as_ref().map(|keyed| keyed.keep(&answer));
-    if let (Inserted::KeyUsed, Some(keyed)) = (store_new(&state, &seated, &created, kept).await?, keyed) {
+    match (store_new(&state, &seated, &created, kept).await?, keyed) {
         // A concurrent request with this key was stored first.
-        return keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"));
+        (Inserted::KeyUsed, Some(keyed)) => {
+            return keyed.replay(&state).await?.ok_or_else(|| Problem::internal("a key that is used has no answer"));
+        }
+        (Inserted::TooManyOpen(limit), _) => return Err(too_many_open(limit)),
+        _ => {}
     }
-    withdraw_if_blocked(&state, &seated.game).await?;
+    withdraw_if_refused(&state, &seated.game).await?;
     Ok(idempotency::created(&answer))
 }
 
@@ -186,10 +197,20 @@ pub(super) async fn check_computer_games(state: &AppState, creator: &Player) -> 
 }
 
 /// Counts an invitation, last of all: what is refused for another reason, such as a block, is neither counted nor answered so.
-async fn count_invitation(state: &AppState, creator: PlayerId, invited: PlayerId) -> Result<(), Problem> {
-    let now = now();
-    invitation_counts::count(&state.db, creator, invited, now).await?.map_err(|until| {
-        let detail = format!("a player invites the same other one at most {INVITATIONS_MAX} times within 24 hours");
+async fn count_invitation(
+    state: &AppState,
+    inviter: PlayerId,
+    invited: PlayerId,
+    request: &HttpRequest,
+) -> Result<(), Problem> {
+    let network = state.networks.of(client_address(request));
+    let new = NewInvitation { inviter, invited, network, now: now() };
+    invitation_counts::count(&state.db, &new).await?.map_err(|until| {
+        let detail = format!(
+            "a player invites the same other one at most {INVITATIONS_MAX} times within 24 hours, and the players of a network \
+             {NETWORK_INVITATIONS_MAX} times. Beyond these an account invites until it has done so {ACCOUNT_INVITATIONS_KEPT} times, and the network \
+             until it has done so {NETWORK_INVITATIONS_KEPT_MAX} times"
+        );
         // Answers show milliseconds: at the next one there is room.
         Problem::new(Code::TooManyInvitations, detail).with_retry_at(until + Duration::MILLISECOND)
     })
@@ -200,6 +221,19 @@ pub(super) async fn begun(state: &AppState, created: Event) -> Result<Event, DbE
     let returning = created.clone().returning_increments();
     let is_same = returning == created;
     Ok(if is_same || !archive::excludes_former(&state.db).await? { created } else { returning })
+}
+
+/// Why a player opens no further game.
+pub(super) fn too_many_open(limit: OpenGamesLimit) -> Problem {
+    let detail = match limit {
+        OpenGamesLimit::Player => format!("a guest or a new account has at most {OPEN_GAMES_MAX} open public games"),
+        OpenGamesLimit::Network => {
+            format!(
+                "the guests and new accounts of one network have at most {NETWORK_OPEN_GAMES_MAX} open public games"
+            )
+        }
+    };
+    Problem::new(Code::TooManyOpenGames, detail)
 }
 
 /// A new game with its creator, and the computer if it plays. The name of an invited player is left out: the answer may be
@@ -218,11 +252,11 @@ pub(super) fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
     SeatedGame { game, players, invited: None, last_ply: None, hotseat_name: None }
 }
 
-/// Withdraws a new invitation if a block was stored since it was checked. Of a block and an invitation at the same moment, the later one sees the
+/// Withdraws a new invitation if a block or a setting was stored since it was checked. Of a block and an invitation at the same moment, the later one sees the
 /// other. The answer is that of an invitation that is declined at once.
-async fn withdraw_if_blocked(state: &AppState, game: &Game) -> Result<(), Problem> {
+async fn withdraw_if_refused(state: &AppState, game: &Game) -> Result<(), Problem> {
     let (Some(invited), Some(creator)) = (game.invited(), game.players()[game.terms().creator]) else { return Ok(()) };
-    if blocks::is_between(&state.db, creator, invited).await? {
+    if !may_invite(state, creator, invited).await? {
         let command = Command { player: creator, if_version: Some(&[game.version()]), action: Action::Abort };
         execute(state, game.id(), &command).await?;
     }
@@ -240,7 +274,13 @@ async fn store_new(
     let mut failure = None;
     for attempt in 0..ATTEMPTS_MAX {
         pause_before(state, attempt).await;
-        match games::insert(&state.db, game, created, keyed.as_ref(), hotseat_name.as_ref()).await {
+        let (keyed, name) = (keyed.as_ref(), hotseat_name.as_ref());
+        let inserted = if state.networks.is_counted() {
+            open_games::insert_counted(&state.db, game, created, keyed, name).await
+        } else {
+            games::insert(&state.db, game, created, keyed, name).await
+        };
+        match inserted {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Ok(Inserted::Stored) => {
                 state.hub.stored(game.change());

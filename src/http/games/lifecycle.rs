@@ -194,7 +194,8 @@ pub async fn resign_game(
 
 /// Abort a game
 ///
-/// Ends, without a result, a game that is open or in which the caller has not yet moved. Aborting again is 200.
+/// Ends, without a result, a game that is open or in which the caller has not yet moved. Without a clock, it also ends a game in which the
+/// other player has not moved at all, 24 hours after the game has begun. Aborting again is 200.
 #[utoipa::path(
     tag = "games",
     operation_id = "abort_game",

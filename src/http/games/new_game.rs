@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::contested::is_contested;
 use crate::{
-    db::{games, players},
+    db::{DbError, games, players},
     domain::{Clock, GameId, Level, Opponent, PlayerId, PlayerName, Seat, Start, Terms, Visibility},
     http::{
         answer::{faults::Faults, problem::Problem},
@@ -446,13 +446,19 @@ pub(super) async fn find_invited(state: &AppState, creator: PlayerId, name: &str
     Ok(Opponent::Player { player })
 }
 
-/// A block is answered like a player that cannot play, so that the answer does not say that there is one.
+/// A block, and a player who does not let the creator invite it, are answered like a player that cannot play. So the answer does not say that there
+/// is one.
 async fn check_invited(state: &AppState, creator: PlayerId, player: PlayerId, at: &'static str) -> Result<(), Problem> {
     if player == creator {
         return Err(Problem::invalid(at, "a player cannot invite themselves: choose `self` to play both sides"));
     }
     let found = players::find(&state.db, player).await?.map(|own| own.player);
-    let is_open = found.is_some_and(|player| player.kind.is_person())
-        && !players::blocks::is_between(&state.db, creator, player).await?;
+    let is_open = found.is_some_and(|player| player.kind.is_person()) && may_invite(state, creator, player).await?;
     is_open.then_some(()).ok_or_else(|| Problem::invalid(at, NOT_INVITED))
+}
+
+/// Whether a player may invite another one: no block is between the two, and the settings of the other one let it.
+pub(super) async fn may_invite(state: &AppState, creator: PlayerId, invited: PlayerId) -> Result<bool, DbError> {
+    Ok(!players::blocks::is_between(&state.db, creator, invited).await?
+        && players::settings::lets_invite(&state.db, invited, creator).await?)
 }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{
     change::{ATTEMPTS_MAX, answer_with, pause_before},
-    create::{begun, seated_alone},
+    create::{begun, seated_alone, too_many_open},
     find::find_visible,
     new_game::CreateGame,
 };
@@ -45,7 +45,8 @@ const TURN_TIMEOUT: Duration = Duration::from_secs(3);
 /// Seek a game
 ///
 /// Takes the body of a new game. Joins the oldest open public game of another player with the same variant, preset, options and clock,
-/// in which the wanted `side` is free. If there is none, opens such a game. If the caller already waits in one, answers with that.
+/// in which the wanted `side` is free. The other player is there: it got a token in the last 20 minutes (24 hours in slow games), or has a
+/// device with push notifications. If there is none, opens such a game. If the caller already waits in one, answers with that.
 /// All of it is one step: of any number of players that seek at the same moment, no two are left waiting for each other.
 #[utoipa::path(
     tag = "games",
@@ -61,7 +62,7 @@ const TURN_TIMEOUT: Duration = Duration::from_secs(3);
             body = GameView,
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
-        (status = 409, description = "`too_many_games`"),
+        (status = 409, description = "`too_many_games`; `too_many_open_games`: no game fits, and the caller may open none"),
     ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "For a day, the same key and body get the same game again, as it is by then")),
@@ -153,6 +154,7 @@ impl Pairing<'_> {
                 game: &game,
                 created: &created,
                 creator_seats: &creator_seats(&self.terms, self.wants_side),
+                is_counted: state.networks.is_counted(),
                 now,
             };
             let keep = |id: GameId| self.keyed.map(|keyed| keyed.keep(&kept(id)));
@@ -170,6 +172,7 @@ impl Pairing<'_> {
                 }
                 Ok(Sought::Waiting(id)) => return Ok(Paired::Found(id)),
                 Ok(Sought::KeyUsed) => return Ok(Paired::KeyUsed),
+                Ok(Sought::TooManyOpen(limit)) => return Err(too_many_open(limit)),
                 Ok(Sought::Conflict) => failure = None,
                 Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
                 Err(error) => return Err(error.into()),

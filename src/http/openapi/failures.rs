@@ -92,6 +92,7 @@ const fn detail(code: Code) -> &'static str {
         Code::OfferPending => "the opponent asks to take back a turn: that is answered first",
         Code::OfferNotPossible => "no time runs in this game",
         Code::TooManyGames => "a player has at most 1000 games that are not over",
+        Code::TooManyOpenGames => "a guest or a new account has at most 3 open public games",
         Code::NoRecord => "OGN is for Oware by the rules of Aualé, from an opening that it can express; use `text`",
         Code::GameNotOver => {
             "the engine gives no help during play: only games that are over, or that the caller plays alone, are analysed"

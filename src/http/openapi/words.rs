@@ -16,7 +16,7 @@ use crate::{
             Deed,
             acts::{CLOSE_REPORT, READ_GAME},
         },
-        players::suspensions::SuspendedGames,
+        players::{settings::Inviters, suspensions::SuspendedGames},
         webhooks::deliveries::{CHALLENGE, PING},
     },
     domain::{DeviceKind, NoticeKind, OfferKind, Reason, ReportReason},
@@ -52,10 +52,14 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
     let reports = texts(&ReportReason::ALL.map(ReportReason::as_str));
     let acts = [texts(&Deed::WORDS), texts(&[CLOSE_REPORT, READ_GAME])].concat();
     let suspended = texts(&SuspendedGames::ALL.map(SuspendedGames::as_str));
+    let inviters = texts(&Inviters::ALL.map(Inviters::as_str));
     let devices = texts(&DeviceKind::ALL.map(DeviceKind::as_str));
     let variants = Variant::ALL.map(|variant| variant.to_string()).to_vec();
     vec![
         ("CreateGame", "variant", variants),
+        ("CallerProfile", "who_may_invite", inviters.clone()),
+        ("OwnProfile", "who_may_invite", inviters.clone()),
+        ("UpdatedMe", "who_may_invite", inviters),
         ("Device", "kind", devices.clone()),
         ("Effect", "reason", reasons.clone()),
         ("Event", "offer", offers.clone()),

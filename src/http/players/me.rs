@@ -19,7 +19,7 @@ use crate::{
         players::{
             self, IdentityChoice, Leftovers, Named, OwnPlayer, WebhookChoice,
             recovery::Telling,
-            settings::{self, NewSettings, Settings},
+            settings::{self, Inviters, NewSettings, Settings},
             suspensions,
         },
         records,
@@ -36,7 +36,7 @@ use crate::{
         layers::limits::{self, network_of},
         request::{
             auth::{self, ErasedCaller},
-            extract::{Body, NoQuery, OptionalBody, Query},
+            extract::{Body, NoQuery, OptionalBody, Query, some_word},
             known,
             names::{parse_name, refuse_reserved},
             player::{find, gone, refuse_if_of_app},
@@ -83,11 +83,12 @@ pub async fn get_me(
         None => None,
     };
     let warnings = acts::list_warnings(&state.db, caller.player, WARNINGS_MAX).await?;
-    let MeView { profile, is_findable, shows_last_seen } = MeView::of(&state, &own.player).await?;
+    let MeView { profile, is_findable, shows_last_seen, who_may_invite } = MeView::of(&state, &own.player).await?;
     let me = Me {
         profile,
         is_findable,
         shows_last_seen,
+        who_may_invite,
         suspension: suspension.as_ref().map(SuspensionView::from),
         warnings: WarningView::of_all(warnings),
     };
@@ -106,6 +107,7 @@ pub async fn get_me(
         ("a new name" = (value = json!({"name": "Ana Maria"}))),
         ("a new password, and no webhook any more" = (value = json!({"password": "battery staple", "delete_webhooks": true}))),
         ("others find the caller" = (value = json!({"is_findable": true}))),
+        ("only friends invite the caller" = (value = json!({"who_may_invite": "friends"}))),
         ("a guest becomes an account" = (value = json!({"name": "Bea", "password": "correct horse"}))),
     )),
     responses(
@@ -126,9 +128,10 @@ pub async fn update_me(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let mut faults = body.0.faults()?;
-    let UpdateMe { name, password, current_password, delete_webhooks, unlink_identities, is_findable, shows_last_seen } =
-        body.0;
-    if name.is_some() && auth::suspension(&request).is_some() {
+    let settings = body.0.settings();
+    let UpdateMe { name, password, current_password, delete_webhooks, unlink_identities, .. } = body.0;
+    // An identity that is unlinked would be a player without the suspension.
+    if (name.is_some() || unlink_identities) && auth::suspension(&request).is_some() {
         suspended::refuse(&state, caller.player).await?;
     }
     // Checked before the password is hashed: only an authorized caller may cause this expensive work.
@@ -144,10 +147,9 @@ pub async fn update_me(
     if let Some(named) = named.filter(|_| own.kind == PlayerKind::Guest && password.is_some()) {
         faults.take(refuse_reserved(named, &state.reserved_names))?;
     }
-    if is_findable == Some(true) && own.kind == PlayerKind::Guest && password.is_none() {
+    if settings.is_findable == Some(true) && own.kind == PlayerKind::Guest && password.is_none() {
         faults.add(Problem::invalid("/is_findable", "only an account is found by its name"))?;
     }
-    let settings = NewSettings { is_findable, shows_last_seen };
     let password = faults.take(password.map(|password| choose_password(&password, named)).transpose())?;
     let (name, password) = faults.unless_any(name.zip(password))?;
     let hash = match password {
@@ -180,8 +182,8 @@ pub async fn update_me(
         };
         let unlinked = |tokens: TokenSet| tokens.with_unlinked_identities(updated.unlinked_identities);
         let tokens = if unlink_identities { tokens.map(unlinked) } else { tokens };
-        let MeView { profile, is_findable, shows_last_seen } = MeView::of(&state, &after).await?;
-        let updated = UpdatedMe { profile, is_findable, shows_last_seen, tokens };
+        let MeView { profile, is_findable, shows_last_seen, who_may_invite } = MeView::of(&state, &after).await?;
+        let updated = UpdatedMe { profile, is_findable, shows_last_seen, who_may_invite, tokens };
         return Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(updated));
     }
     Err(Problem::new(Code::Unavailable, "too many changes of this player at once; try again"))
@@ -202,6 +204,12 @@ async fn hash_new(
 }
 
 impl UpdateMe {
+    /// The settings that change.
+    fn settings(&self) -> NewSettings {
+        let inviters = self.who_may_invite.map(Inviters::from);
+        NewSettings { is_findable: self.is_findable, shows_last_seen: self.shows_last_seen, inviters }
+    }
+
     /// The fields that stand beside a new password only.
     fn faults(&self) -> Result<Faults, Problem> {
         let mut faults = Faults::default();
@@ -296,7 +304,8 @@ pub async fn delete_me(
 /// Erases a player. A repetition erases what an earlier call has left.
 pub(crate) async fn erase(state: &AppState, player: PlayerId) -> Result<(), Problem> {
     // The erasure comes first, so that no game begins meanwhile. If the server stops half-way, a job ends the other games.
-    if let Some(credentials_version) = players::erase(&state.db, player, now()).await? {
+    if let Some(credentials_version) = players::erase(&state.db, player, Some(state.tokens.person_key()), now()).await?
+    {
         state.hub.audience().revoke(player, credentials_version);
     }
     state.recent.forget(player);
@@ -304,7 +313,7 @@ pub(crate) async fn erase(state: &AppState, player: PlayerId) -> Result<(), Prob
     erase_imports(state, player).await?;
     // The guests that were merged with the player go with it. No further one can be merged by now. A repetition finds those that are left.
     for guest in merging::list(&state.db, player).await? {
-        players::erase(&state.db, guest, now()).await?;
+        players::erase(&state.db, guest, None, now()).await?;
         state.recent.forget(guest);
         end_games(state, guest).await?;
         erase_imports(state, guest).await?;
@@ -350,6 +359,9 @@ struct Me {
     is_findable: bool,
     /// Whether friends see when the player was last seen.
     shows_last_seen: bool,
+    /// Who may invite the player to a game: `everyone`, `accounts`, `friends` or `none`.
+    #[schema(value_type = String, example = "everyone")]
+    who_may_invite: &'static str,
     /// Why and until when an operator has suspended the caller; null if the caller is not suspended.
     #[schema(required = true)]
     suspension: Option<SuspensionView>,
@@ -396,6 +408,31 @@ pub struct UpdateMe {
     is_findable: Option<bool>,
     /// Whether friends see when the caller was last seen.
     shows_last_seen: Option<bool>,
+    /// Who may invite the caller to a game. Others are answered as by a block. A rematch is no invitation.
+    #[serde(default, deserialize_with = "some_word")]
+    #[schema(nullable = false, inline)]
+    who_may_invite: Option<InvitersWord>,
+}
+
+/// Who may invite a player.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum InvitersWord {
+    Everyone,
+    Accounts,
+    Friends,
+    None,
+}
+
+impl From<InvitersWord> for Inviters {
+    fn from(word: InvitersWord) -> Self {
+        match word {
+            InvitersWord::Everyone => Inviters::Everyone,
+            InvitersWord::Accounts => Inviters::Accounts,
+            InvitersWord::Friends => Inviters::Friends,
+            InvitersWord::None => Inviters::None,
+        }
+    }
 }
 
 /// The caller, with its settings.
@@ -408,13 +445,17 @@ pub(crate) struct MeView {
     is_findable: bool,
     /// Whether friends see when the player was last seen.
     shows_last_seen: bool,
+    /// Who may invite the player to a game: `everyone`, `accounts`, `friends` or `none`.
+    #[schema(value_type = String, example = "everyone")]
+    who_may_invite: &'static str,
 }
 
 impl MeView {
     pub(crate) async fn of(state: &AppState, player: &Player) -> Result<Self, Problem> {
         let settings = settings::find(&state.db, player.id).await?;
-        let Settings { is_findable, shows_last_seen } = settings;
-        Ok(Self { profile: ProfileView::of(state, player).await?, is_findable, shows_last_seen })
+        let Settings { is_findable, shows_last_seen, inviters } = settings;
+        let profile = ProfileView::of(state, player).await?;
+        Ok(Self { profile, is_findable, shows_last_seen, who_may_invite: inviters.as_str() })
     }
 }
 
@@ -427,6 +468,9 @@ struct UpdatedMe {
     is_findable: bool,
     /// Whether friends see when the player was last seen.
     shows_last_seen: bool,
+    /// Who may invite the player to a game: `everyone`, `accounts`, `friends` or `none`.
+    #[schema(value_type = String, example = "everyone")]
+    who_may_invite: &'static str,
     /// Present after a new password: new tokens, because the earlier ones are revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

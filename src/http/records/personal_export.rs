@@ -317,12 +317,19 @@ struct RecentInvitationsView {
     player: PlayerView,
     /// The times of the invitations, the first one first, whatever has become of them.
     made_at: Vec<Timestamp>,
+    /// A keyed hash of the network of the last one: invitations of one network to a player share a quota. Null if it is not known.
+    #[schema(required = true, example = "00c1b2a3d4e5f607")]
+    network: Option<String>,
 }
 
 impl RecentInvitationsView {
     fn of(invitations: &CountedInvitations) -> Self {
         let made_at = invitations.made_at.iter().copied().map(Timestamp).collect();
-        Self { player: PlayerView::from(&invitations.player), made_at }
+        Self {
+            player: PlayerView::from(&invitations.player),
+            made_at,
+            network: invitations.network.map(Network::to_hex),
+        }
     }
 }
 

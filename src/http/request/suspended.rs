@@ -1,11 +1,16 @@
 //! What a suspended player may still do: read, end what has begun, and manage its own sign-ins and data. All else is
 //! refused, so that a new operation is refused until it stands here.
 
+use std::time::Instant;
+
 use actix_web::http::Method;
 
 use crate::{
     clock::now,
-    db::players::suspensions::{self, Suspension, Term},
+    db::players::{
+        kept_suspensions,
+        suspensions::{self, Suspension, Term},
+    },
     domain::PlayerId,
     http::{
         answer::{code::Code, problem::Problem},
@@ -21,7 +26,7 @@ const PERMITTED: &[(&str, &str)] = &[
     ("POST", "/v1/tokens"),
     ("POST", "/v1/tokens/revoke"),
     ("POST", "/v1/apps/tokens"),
-    // A new password; a new name is refused by its handler.
+    // A new password; a new name, and unlinking identities, are refused by its handler.
     ("PATCH", "/v1/me"),
     ("DELETE", "/v1/me"),
     ("DELETE", "/v1/me/sign-ins"),
@@ -30,11 +35,11 @@ const PERMITTED: &[(&str, &str)] = &[
     ("POST", "/v1/sign-in/{issuer}"),
     ("POST", "/v1/sign-in/{issuer}/complete"),
     ("PUT", "/v1/me/identities/{issuer}"),
-    ("DELETE", "/v1/me/identities/{issuer}"),
     // Removes the address; a new one, to which a mail would go, is refused by its handler.
     ("PUT", "/v1/me/email"),
     ("POST", "/v1/email/verify"),
     ("POST", "/v1/password-reset"),
+    // Unlinking identities is refused by its handler.
     ("POST", "/v1/password-reset/confirm"),
     ("POST", "/v1/me/stream-tickets"),
     ("PUT", "/v1/me/blocks/{player_id}"),
@@ -65,8 +70,9 @@ const PERMITTED: &[(&str, &str)] = &[
 const PERMITTED_TO_PLAY_ON: [(&str, &str); 2] =
     [("POST", "/v1/games/{id}/moves"), ("POST", "/v1/games/{id}/offers/{type}/accept")];
 
-/// The permitted operations whose handlers refuse a part: a new name, and a new e-mail address.
-const PERMITTED_IN_PART: [(&str, &str); 2] = [("PATCH", "/v1/me"), ("PUT", "/v1/me/email")];
+/// The permitted operations whose handlers refuse a part: a new name, a new e-mail address, and unlinking identities.
+const PERMITTED_IN_PART: [(&str, &str); 3] =
+    [("PATCH", "/v1/me"), ("PUT", "/v1/me/email"), ("POST", "/v1/password-reset/confirm")];
 
 /// The offer whose acceptance begins a game.
 const REMATCH: &str = "/offers/rematch/";
@@ -86,6 +92,14 @@ pub(crate) fn permits(suspension: &Term, method: &Method, path: &str) -> bool {
 pub(crate) async fn refuse(state: &AppState, player: PlayerId) -> Result<(), Problem> {
     let found = suspensions::find_active(&state.db, player, now()).await?;
     found.map_or(Ok(()), |suspension| Err(refusal(&suspension)))
+}
+
+/// Suspends a player as the same person was suspended before its data was erased.
+pub(crate) async fn restore(state: &AppState, player: PlayerId, person: &[u8; 32]) -> Result<(), Problem> {
+    if let Some(term) = kept_suspensions::restore(&state.db, player, person, now()).await? {
+        state.hub.audience().revocations().enter_suspension(player, term, Instant::now());
+    }
+    Ok(())
 }
 
 /// Whether a suspension may refuse an operation, for its documentation.

@@ -22,6 +22,7 @@ use crate::{
             extract::{Body, NoQuery, Query},
             known,
             names::parse_name,
+            suspended,
         },
         state::AppState,
     },
@@ -65,8 +66,10 @@ pub async fn complete_sign_in(
     let proof = Proof { session, state: returned, code, iss };
     let subject = verified(&state, issuer, &proof, |session| session.link.is_none()).await?;
     let identity = Identity { issuer: &subject.issuer, subject: &subject.hash };
+    let person = state.tokens.person_key().of_identity(identity);
     for _ in 0..ATTEMPTS_MAX {
         if let Some(own) = identities::find(&state.db, identity).await? {
+            suspended::restore(&state, own.player.id, &person).await?;
             // Otherwise its credentials were revoked since.
             if let Some(tokens) = TokenSet::begin(&state, &own, Grant::Identity).await? {
                 known::note(&state, own.player.id, client_address(&request)).await?;
@@ -79,6 +82,7 @@ pub async fn complete_sign_in(
         let network = state.networks.of(client_address(&request));
         let new = NewPlayer { player: &player, password_hash: None, network, key: None, identity: Some(identity) };
         if let Some(tokens) = TokenSet::begin_as_new(&state, &new).await? {
+            suspended::restore(&state, player.id, &person).await?;
             return Ok(HttpResponse::Created().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens));
         }
     }

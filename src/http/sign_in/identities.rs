@@ -20,7 +20,7 @@ use crate::{
         request::{
             body::MEDIUM_BODY,
             extract::{Body, NoQuery, OptionalBody, Query},
-            player,
+            player, suspended,
         },
         state::{AppState, tokens::Caller},
         view::wire::Timestamp,
@@ -103,6 +103,8 @@ pub async fn link_identity(
         Linked::HasAnother => return taken("the caller has another identity of this issuer: unlink it first"),
         Linked::Gone => return Err(player::gone()),
     };
+    let person = state.tokens.person_key().of_identity(identity);
+    suspended::restore(&state, caller.player, &person).await?;
     let since = match linked {
         Linked::Known => {
             let all = identities::list(&state.db, caller.player).await?;

@@ -24,6 +24,11 @@ impl Networks {
         Self { key }
     }
 
+    /// Whether networks are counted.
+    pub const fn is_counted(self) -> bool {
+        self.key.is_some()
+    }
+
     /// The network of an address: its [`site`].
     pub fn of(self, address: IpAddr) -> Option<Network> {
         let hash = Sha256::new().chain_update(self.key?).chain_update(octets(address)).finalize();
@@ -50,7 +55,7 @@ fn octets(address: IpAddr) -> [u8; 16] {
 /// Omits the key.
 impl fmt::Debug for Networks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Networks").field("is_counted", &self.key.is_some()).finish_non_exhaustive()
+        f.debug_struct("Networks").field("is_counted", &self.is_counted()).finish_non_exhaustive()
     }
 }
 

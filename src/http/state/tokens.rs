@@ -28,7 +28,7 @@ use super::{
     key_file::{self, KeyFileError, Links},
     signatures,
 };
-use crate::domain::PlayerId;
+use crate::{db::players::kept_suspensions::PersonKey, domain::PlayerId};
 
 /// How long an access token is valid.
 pub const ACCESS_TOKEN_LIFETIME: Duration = Duration::minutes(15);
@@ -59,6 +59,7 @@ pub struct Tokens {
     cursor_key: [u8; 32],
     network_key: [u8; 32],
     mail_key: [u8; 32],
+    person_key: [u8; 32],
 }
 
 /// The player who calls. As an extractor, it refuses requests without a token.
@@ -214,6 +215,7 @@ impl Tokens {
             cursor_key: derived("mancala-server cursors\0"),
             network_key: derived("mancala-server networks\0"),
             mail_key: derived("mancala-server mail\0"),
+            person_key: derived("mancala-server persons\0"),
         })
     }
 
@@ -259,6 +261,11 @@ impl Tokens {
     /// The key that hashes the recipients of mails, which all servers with the same signing key share.
     pub const fn mail_key(&self) -> [u8; 32] {
         self.mail_key
+    }
+
+    /// The key that hashes the persons of erased players who were suspended, which all servers with the same signing key share.
+    pub const fn person_key(&self) -> PersonKey {
+        PersonKey(self.person_key)
     }
 
     /// The public keys with which other services verify tokens (RFC 7517).

@@ -45,8 +45,8 @@ const PLIES_PER_CALL: u32 = 100;
 ///
 /// The moves that public games with a result played in a position, or in the opening, by any order of moves before it. Each move has
 /// the number of its games, their outcomes, and some of the games. Every legal move is listed, those of most games first. A game counts
-/// some seconds after its end. Games against oneself and of fewer than 6 plies do not count. Imported games are left out unless
-/// `imported=true` requests them alone.
+/// some seconds after its end. Games against oneself and of fewer than 6 plies do not count, nor those that ended by resignation,
+/// agreement or time before their 20th ply. Imported games are left out unless `imported=true` requests them alone.
 #[utoipa::path(
     tag = "games",
     operation_id = "get_explorer",

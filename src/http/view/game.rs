@@ -18,6 +18,7 @@ use super::{
     wire::{ALWAYS_JSON, PlayerView, SideWord, Timestamp},
 };
 use crate::{
+    clock::now,
     db::{games::SeatedGame, idempotency::StoredAnswer},
     domain::{
         Clock, Game, GameId, GameResult, Offer, Opponent, Permitted, PlayerId, PlayerKind, Seat, Start, Status, Terms,
@@ -121,7 +122,7 @@ impl MeView {
     pub fn of(seated: &SeatedGame, viewer: PlayerId) -> Self {
         let SeatedGame { game, players, .. } = seated;
         let is_erased = |seat| players[seat].as_ref().is_some_and(|player| player.kind == PlayerKind::Deleted);
-        let permitted = game.permitted(viewer, Seat::ALL.into_iter().any(is_erased));
+        let permitted = game.permitted(viewer, Seat::ALL.into_iter().any(is_erased), now());
         let sits = |side: &Side| game.player_at(*side) == Some(viewer);
         let mut sides = [Side::South, Side::North].into_iter().filter(sits);
         let side = match (sides.next(), sides.next()) {

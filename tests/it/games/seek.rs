@@ -118,7 +118,8 @@ async fn a_seek_tries_the_next_game_if_the_oldest_is_refused_but_not_all() {
     let terms = games::find(&app.db, ids[0]).await.expect("it is read").expect("it is there").game.terms().clone();
     let player = PlayerId(Uuid::try_parse(&bo.id).expect("a UUID"));
     let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, player, time::Duration::days(1), now());
-    let wanted = Seek { player, game: &game, created: &created, creator_seats: &Seat::ALL, now: now() };
+    let wanted =
+        Seek { player, game: &game, created: &created, creator_seats: &Seat::ALL, is_counted: false, now: now() };
     // Those that may be joined, and those that are tried.
     for (joinable, expected) in [(&ids[2..3], &ids[..3]), (&ids[7..], &[ids[0], ids[1], ids[3], ids[4], ids[5]][..])] {
         let tried = RefCell::new(vec![]);
@@ -215,29 +216,31 @@ async fn a_seek_is_charged_as_several_calls() {
 }
 
 #[actix_web::test]
-async fn a_seek_reads_no_more_than_a_bound_of_games_that_blocks_forbid() {
+async fn a_seek_reads_a_bound_of_games_from_both_ends() {
     let app = TestApp::start().await;
     let (bad, eve) = (app.guest("Bad").await, app.guest("Eve").await);
     let open = json!({"variant": "kalah", "opponent": {"type": "open"}, "visibility": "public", "side": "south"});
     let blocked = app.created(&bad, &open).await["id"].as_str().expect("an id").to_owned();
-    copy_open_game(&app, &blocked, READ_MAX - 2).await;
-    let fits = app.created(&eve, &open).await["id"].as_str().expect("an id").to_owned();
+    copy_open_game(&app, &blocked, READ_MAX).await;
     let seeker = async |name: &str| {
         let guest = app.guest(name).await;
         let path = format!("/v1/me/blocks/{}", bad.id);
         assert!(send(signed(app.request(Method::PUT, &path), Some(&guest))).await.status.is_success());
         guest
     };
-    assert_eq!(seek(&app, &seeker("Ana").await, &json!({"variant": "kalah"})).await.string("/id"), fits);
-    let next = app.created(&eve, &open).await["id"].as_str().expect("an id").to_owned();
-    let copied = "insert into game select (jsonb_populate_record(game, \
-        jsonb_build_object('id', '00ffffff-0000-7000-8000-000000000000'))).* from game where id = $1::uuid";
-    sqlx::query(copied).bind(&blocked).execute(&app.db).await.expect("one more is stored");
+    // All of the oldest are forbidden, and the newest is not.
+    let newest = app.created(&eve, &open).await["id"].as_str().expect("an id").to_owned();
+    assert_eq!(seek(&app, &seeker("Ana").await, &json!({"variant": "kalah"})).await.string("/id"), newest);
+    let between = app.created(&eve, &open).await["id"].as_str().expect("an id").to_owned();
+    let copied = "insert into game select (jsonb_populate_record(game, jsonb_build_object('id', \
+        'f' || lpad(to_hex(n), 7, '0') || '-0000-7000-8000-000000000000'))).* \
+        from game, generate_series(1, $2) as n where game.id = $1::uuid";
+    sqlx::query(copied).bind(&blocked).bind(READ_MAX).execute(&app.db).await.expect("newer ones are stored");
     let opened = seek(&app, &seeker("Bo").await, &json!({"variant": "kalah"})).await;
     assert_eq!(
         (opened.status.as_u16(), opened.string("/status")),
         (201, "open".to_owned()),
-        "{next} is past the bound"
+        "{between} is past both bounds"
     );
     delete_copies(&app).await;
 }

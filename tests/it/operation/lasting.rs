@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     time::{Duration, Instant},
@@ -24,7 +25,7 @@ use crate::support::{
 };
 
 /// A game that the explorer counts. Each line of a file with it is another game.
-const GAME: &str = "[Variant \"kalah\"]\n[South \"Ana\"]\n[North \"Bo\"]\n[Result \"1-0\"]\n[Termination \"resignation\"]\n\n\
+const GAME: &str = "[Variant \"kalah\"]\n[South \"Ana\"]\n[North \"Bo\"]\n[Result \"1-0\"]\n\n\
     1. A a 2. C c 3. D d 1-0\n\n";
 
 /// How many games the commands work on: at their pace, some seconds of work.
@@ -144,12 +145,18 @@ async fn long_commands_outlive_a_killed_database() {
     until(async || is_begun(&position)).await;
     bench.kill_database().await;
     assert_eq!(outlived(export), "300 games were exported\n");
+    assert_eq!(mode(&copy), 0o600, "private games are among them");
     assert_eq!(fs::read_to_string(&copy).expect("a file").lines().count(), GAMES);
     let reindex = bench.start(&["reindex", "--pace", "100"]);
     until(async || bench.count("explorer_rebuild").await > 0).await;
     bench.kill_database().await;
     outlived(reindex);
     assert_eq!((bench.count("unexplored_game").await, bench.count("explored_number").await), (0, 300));
+}
+
+/// The permissions of a file.
+fn mode(path: &str) -> u32 {
+    fs::metadata(path).expect("a file").permissions().mode() & 0o777
 }
 
 #[actix_web::test]
@@ -170,6 +177,10 @@ async fn a_stopped_command_ends_with_4_and_goes_on_where_it_was() {
         assert!(text(&output.stderr).contains("stopped before it was done"), "{output:?}");
         let kept = fs::read_to_string(&position).expect("a position");
         assert!(!kept.contains("\"games\":0,") && !kept.contains("\"games\":300,"), "{kept}");
+        // A file that others could read is the owner's again, also if it is gone on with.
+        if arguments[0] == "export" {
+            fs::set_permissions(&copy, fs::Permissions::from_mode(0o644)).expect("it is ours");
+        }
         // What was written after the position is written again, and not twice.
         let other = if arguments[0] == "verify" { "export" } else { "verify" };
         let wrong = if other == "export" { vec![other, &copy] } else { vec![other] };
@@ -178,6 +189,7 @@ async fn a_stopped_command_ends_with_4_and_goes_on_where_it_was() {
         assert_eq!(bench.run(arguments), said);
         assert!(!Path::new(&position).exists());
     }
+    assert_eq!(mode(&copy), 0o600);
     let lines = fs::read_to_string(&copy).expect("a file");
     let lines: std::collections::BTreeSet<_> = lines.lines().collect();
     assert_eq!(lines.len(), GAMES);

@@ -4,6 +4,7 @@ pub mod access;
 pub mod acts;
 pub mod commands;
 pub mod name_filter;
+pub mod returning;
 pub mod suspended_games;
 pub mod suspensions;
 

@@ -33,7 +33,6 @@ const PERMITTED: &[&str] = &[
     "begin_sign_in",
     "complete_sign_in",
     "link_identity",
-    "delete_identity",
     "write_my_email",
     "verify_email",
     "create_password_reset",

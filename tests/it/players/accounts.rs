@@ -227,9 +227,9 @@ async fn a_profile_shows_what_is_public() {
     insta::assert_json_snapshot!(profile.body, { ".id" => "[id]", ".since" => "[since]" });
     // The player itself sees its settings, and what operators have told it, too.
     let mut own = app.get("/v1/me", Some(&ana)).await.body;
-    let more = ["is_findable", "shows_last_seen", "suspension", "warnings"];
+    let more = ["is_findable", "shows_last_seen", "who_may_invite", "suspension", "warnings"];
     let more = more.map(|field| own.as_object_mut().expect("an object").remove(field));
-    let expected = [json!(false), json!(true), Value::Null, json!([])].map(Some);
+    let expected = [json!(false), json!(true), json!("everyone"), Value::Null, json!([])].map(Some);
     assert_eq!((own, more), (profile.body, expected));
     app.get("/v1/me", None).await.is_problem(401, "unauthenticated");
     app.get("/v1/me", Some(&app.stranger())).await.is_problem(401, "invalid_token");

@@ -100,7 +100,7 @@ async fn an_erasure_that_was_interrupted_is_ended_by_the_job() {
     let open = app.created(&south, &json!({"variant": "kalah"})).await;
     // The server stops between the erasure and the ending of the games.
     let player = PlayerId(Uuid::try_parse(&south.id).expect("an id"));
-    players::erase(&app.db, player, now()).await.expect("a row changes");
+    players::erase(&app.db, player, None, now()).await.expect("a row changes");
     assert_eq!(app.get_game(&id, None).await.body["status"], "active");
     let (writers, _) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     for _ in 0..2 {
@@ -119,7 +119,7 @@ async fn the_guests_of_an_interrupted_erasure_are_erased_by_the_job() {
     assert_eq!(merged.status, 200, "{merged:?}");
     // The server stops between the erasure of the account and that of its guest.
     let player = PlayerId(Uuid::try_parse(&zelda.id).expect("an id"));
-    assert!(players::erase(&app.db, player, now()).await.expect("a row changes").is_some());
+    assert!(players::erase(&app.db, player, None, now()).await.expect("a row changes").is_some());
     assert_eq!(rows_with(&app, &["zelda".to_owned()]).await.len(), 1);
     let (writers, _) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     for _ in 0..2 {
@@ -242,7 +242,7 @@ async fn imports_of_an_interrupted_erasure_are_erased_by_the_job() {
         assert_eq!(import(&app, &zelda, &format!("?visibility={visibility}"), visibility).await.status, 200);
     }
     let player = PlayerId(Uuid::try_parse(&zelda.id).expect("an id"));
-    assert!(players::erase(&app.db, player, now()).await.expect("a row changes").is_some());
+    assert!(players::erase(&app.db, player, None, now()).await.expect("a row changes").is_some());
     assert_eq!(count_rows(&app, "game where opponent = 'imported'").await, 2);
     let (writers, _) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     erasure::end_games(&app.db, &writers, now()).await.expect("they are erased");

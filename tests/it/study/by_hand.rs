@@ -259,7 +259,8 @@ pub struct Chance {
 impl Chance {
     /// Whether the explorer counts the game if it is public.
     pub fn counts(&self) -> bool {
-        self.is_finished && self.import.plies.len() >= 6
+        let is_resigned = matches!(self.import.ending, Some((_, Some(Reason::Resignation))));
+        self.is_finished && self.import.plies.len() >= if is_resigned { 20 } else { 6 }
     }
 }
 

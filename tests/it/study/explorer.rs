@@ -73,11 +73,11 @@ pub async fn play_on(app: &TestApp, id: &str, plies: u64, south: &Guest, north: 
     }
 }
 
-/// A game between two new guests that counts: it begins with this move, has six plies, and South resigns.
+/// A game between two new guests that counts: it begins with this move, has twenty plies, and South resigns.
 pub async fn resigned(app: &TestApp, first: &str) -> String {
     let (id, south, north) = app.started(&json!({})).await;
     play(app, &id, 1, &[(&south, first)]).await;
-    play_on(app, &id, 6, &south, &north).await;
+    play_on(app, &id, 20, &south, &north).await;
     assert_eq!(app.resign_game(&id, &south).await.status, 200);
     id
 }
@@ -91,12 +91,13 @@ async fn the_line_that_led_to_the_result_counts_by_the_sides_of_the_board() {
     app.offer(&id, &bo, "takeback").await;
     assert_eq!(app.answer_offer(&id, &ana, "takeback", "accept").await.status, 200);
     play(&app, &id, 6, &[(&bo, "C")]).await;
+    play_on(&app, &id, 20, &bo, &ana).await;
     // A game that goes on from ply 3 of that one.
     let from = json!({"from": {"game_id": id, "ply": 3}, "side": "south"});
     let elsewhere = app.created(&bo, &from).await["id"].as_str().expect("an id").to_owned();
     assert_eq!(app.join_game(&elsewhere, &ana).await.status, 200);
     play(&app, &elsewhere, 1, &[(&bo, "C")]).await;
-    play_on(&app, &elsewhere, 6, &bo, &ana).await;
+    play_on(&app, &elsewhere, 20, &bo, &ana).await;
     assert_eq!(waiting(&app).await, 0, "nothing has ended");
     assert_eq!(app.resign_game(&id, &ana).await.status, 200);
     assert_eq!(app.resign_game(&elsewhere, &ana).await.status, 200);
@@ -128,10 +129,14 @@ async fn the_line_that_led_to_the_result_counts_by_the_sides_of_the_board() {
         (&json!("C"), &json!([elsewhere, id]))
     );
     assert_eq!(at(4).await["games"], 0);
-    let last = at(6).await;
-    assert_eq!((&last["games"], &last["ended"]), (&json!(2), &json!(1)));
+    assert_eq!((&at(6).await["games"], &at(6).await["ended"]), (&json!(2), &json!(0)));
+    let last = at(20).await;
+    assert_eq!((&last["games"], &last["ended"]), (&json!(1), &json!(1)));
     // Legal moves that no game played are listed as well.
-    assert_eq!((last["moves"].as_array().map(Vec::len), &last["moves"][1]["last_played_at"]), (Some(5), &json!(null)));
+    let legal = app.get_game(&id, None).await.body["position"].clone();
+    assert_eq!(legal, moves[19]["position"]);
+    let listed = last["moves"].as_array().expect("moves");
+    assert!(!listed.is_empty() && listed.iter().all(|listed| listed["last_played_at"].is_null()), "{listed:?}");
 }
 
 #[actix_web::test]
@@ -139,14 +144,14 @@ async fn public_games_of_two_with_a_result_count_agreed_and_drawn_ones_too() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
     let (unlisted, south, north) = app.started(&json!({"visibility": "unlisted"})).await;
-    play_on(&app, &unlisted, 6, &south, &north).await;
+    play_on(&app, &unlisted, 20, &south, &north).await;
     assert_eq!(app.resign_game(&unlisted, &south).await.status, 200);
     // Nor do games against oneself count, and those of a few plies.
     let alone = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
-    play_on(&app, &id(&alone), 6, &ana, &ana).await;
+    play_on(&app, &id(&alone), 20, &ana, &ana).await;
     assert_eq!(app.resign_game(&id(&alone), &ana).await.status, 200);
     let (short, south, north) = app.started(&json!({})).await;
-    play_on(&app, &short, 5, &south, &north).await;
+    play_on(&app, &short, 19, &south, &north).await;
     assert_eq!(app.resign_game(&short, &south).await.status, 200);
     let aborted = app.created(&ana, &json!({"variant": "kalah"})).await;
     assert_eq!(app.abort_game(&id(&aborted), &ana).await.status, 200);
@@ -154,12 +159,12 @@ async fn public_games_of_two_with_a_result_count_agreed_and_drawn_ones_too() {
     // A draw leaves the stores as they are, which says nothing; an agreed end of Oware plays the game out.
     let (drawn, south, north) = app.started(&json!({"variant": "oware"})).await;
     play(&app, &drawn, 1, &[(&south, "F")]).await;
-    play_on(&app, &drawn, 6, &south, &north).await;
+    play_on(&app, &drawn, 20, &south, &north).await;
     app.offer(&drawn, &south, "draw").await;
     assert_eq!(app.answer_offer(&drawn, &north, "draw", "accept").await.status, 200);
     let (agreed, south, north) = app.started(&json!({"variant": "oware"})).await;
     play(&app, &agreed, 1, &[(&south, "F")]).await;
-    play_on(&app, &agreed, 6, &south, &north).await;
+    play_on(&app, &agreed, 20, &south, &north).await;
     app.offer(&agreed, &south, "end").await;
     assert_eq!(app.answer_offer(&agreed, &north, "end", "accept").await.status, 200);
     // What happens afterwards is not counted again.
@@ -175,7 +180,7 @@ async fn public_games_of_two_with_a_result_count_agreed_and_drawn_ones_too() {
     let [south, north] = ["south", "north"].map(|side| result["score"][side].as_f64().expect("a number"));
     assert_eq!(opening["moves"][0]["average_margin"], south - north);
     let moves = app.list_moves(&drawn, "", None).await.body["items"].clone();
-    let last = moves[5]["position"].as_str().expect("a text");
+    let last = moves[19]["position"].as_str().expect("a text");
     let after = explored(&app, &format!("variant=oware&position={}", encoded(last))).await;
     assert_eq!((&after["games"], &after["ended"]), (&json!(2), &json!(1)));
     assert_eq!(counts(&after, "agree"), [1, by("south"), 1 - by("south") - by("north"), by("north")]);
@@ -239,7 +244,7 @@ async fn games_that_came_to_a_position_are_filtered_paged_and_exported() {
         };
         let (id, south, north) = app.started(&preset).await;
         play(&app, &id, 1, &[(&south, if n == 0 { "A" } else { "B" })]).await;
-        play_on(&app, &id, 6, &south, &north).await;
+        play_on(&app, &id, 20, &south, &north).await;
         assert_eq!(app.resign_game(&id, if n % 2 == 0 { &south } else { &north }).await.status, 200);
         ids.insert(0, id);
     }

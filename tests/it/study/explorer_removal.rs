@@ -59,7 +59,7 @@ async fn deleted_games_are_counted_out_queued_or_counted() {
     explore(&app).await;
     let mut stored = Everything::stored(&app).await;
     let here = stored.rows.iter().filter(|((_, is_imported, _), _)| !is_imported).count();
-    assert_eq!(here, 7, "six plies and the end");
+    assert_eq!(here, 21, "twenty plies and the end");
     stored.rows.retain(|(_, is_imported, _), _| *is_imported);
     let played = Uuid::try_parse(&played).expect("an id");
     stored.games.retain(|_, games| !games.remove(&played) || !games.is_empty());
@@ -82,6 +82,26 @@ async fn deleted_games_are_counted_out_queued_or_counted() {
     stored.games.retain(|_, games| !games.remove(&played) || !games.is_empty());
     assert_eq!(stored, Everything::default());
     assert_eq!(explored(&app, "variant=kalah").await["games"], 1);
+}
+
+#[actix_web::test]
+async fn a_short_game_that_an_older_release_has_counted_is_counted_out() {
+    let app = TestApp::start().await;
+    let ana = app.account("Ana", "correct horse").await;
+    let moves: Vec<_> = ["A", "a", "C", "c", "D", "d"].map(|mv| json!({"move": mv})).to_vec();
+    let game = json!({"game": {"variant": "kalah", "result": {"winner": "north"}}, "moves": moves});
+    let imported = app.post("/v1/games/import?visibility=public", Some(&ana), &game).await;
+    explore(&app).await;
+    // As if a server of 0.3.0 had counted a game that was resigned so early.
+    let resigned = sqlx::query("update game set result_reason = 'resignation'").execute(&app.db).await;
+    assert_eq!(resigned.expect("it is done").rows_affected(), 1);
+    let shown = explored(&app, "variant=kalah&imported=true").await;
+    assert_eq!((&shown["games"], counts(&shown, "A")), (&json!(1), [1, 0, 0, 1]));
+    let id = GameId(Uuid::try_parse(&imported.string("/items/0/game_id")).expect("an id"));
+    let ana = PlayerId(Uuid::try_parse(&ana.id).expect("an id"));
+    assert!(deletion::delete(&app.db, ana, id).await.expect("a database"));
+    let left = Everything::stored(&app).await;
+    assert!(left.rows.is_empty() && left.games.is_empty(), "{left:?}");
 }
 
 #[actix_web::test]

@@ -386,6 +386,7 @@ export const de: Texts = {
   "failure.precondition_failed": "Das Spiel hat sich inzwischen geändert. Schau noch einmal.",
   "failure.too_many_devices": "Du hast schon auf 10 Geräten Mitteilungen. Schalte sie auf einem davon aus.",
   "failure.too_many_games": "Mehr Spiele gehen nicht: Beende eines oder gib es auf.",
+  "failure.too_many_open_games": "Mehr offene Spiele gehen nicht: Warte, bis eines beginnt, oder brich eines ab.",
   "failure.too_many_invitations": "Du hast diese Person an einem Tag 20-mal eingeladen. Warte ein paar Stunden.",
   "failure.too_many_analyses": "Erst müssen andere Analysen von dir fertig sein.",
   "failure.name_taken": "Ein anderes Konto heißt schon so oder sehr ähnlich.",

@@ -390,6 +390,7 @@ export const en = of({
   "failure.precondition_failed": "The game has changed meanwhile. Look again.",
   "failure.too_many_devices": "You have notifications on 10 devices already. Switch them off on one of those.",
   "failure.too_many_games": "You have as many games as possible: finish or resign one. ({detail})",
+  "failure.too_many_open_games": "You have as many open games as a guest or a new account may: wait until one begins, or abort one. ({detail})",
   "failure.too_many_invitations": "You have invited this player 20 times within a day. Wait for some hours.",
   "failure.too_many_analyses": "Other analyses of yours have to be done first.",
   "failure.name_taken": "Another account has this name, or one that reads alike.",

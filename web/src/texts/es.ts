@@ -386,6 +386,7 @@ export const es: Texts = {
   "failure.precondition_failed": "La partida ha cambiado mientras tanto. Mírala otra vez.",
   "failure.too_many_devices": "Ya tienes notificaciones en 10 dispositivos. Desactívalas en uno de ellos.",
   "failure.too_many_games": "No puedes tener más partidas: termina o abandona una.",
+  "failure.too_many_open_games": "No puedes abrir más partidas: espera a que empiece una o anula una.",
   "failure.too_many_invitations": "Has invitado a esta persona 20 veces en un día. Espera unas horas.",
   "failure.too_many_analyses": "Antes tienen que terminar otros análisis tuyos.",
   "failure.name_taken": "Otra cuenta tiene este nombre, o uno que se lee igual.",

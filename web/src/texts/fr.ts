@@ -389,6 +389,7 @@ export const fr: Texts = {
   "failure.precondition_failed": "La partie a changé entre-temps. Regardez encore.",
   "failure.too_many_devices": "Vous avez déjà des notifications sur 10 appareils. Désactivez-les sur l’un d’eux.",
   "failure.too_many_games": "Vous ne pouvez pas avoir plus de parties : finissez-en une.",
+  "failure.too_many_open_games": "Vous ne pouvez pas ouvrir plus de parties : attendez qu’une commence, ou annulez-en une.",
   "failure.too_many_invitations": "Vous avez invité cette personne 20 fois en un jour. Attendez quelques heures.",
   "failure.too_many_analyses": "D’autres analyses doivent d’abord finir.",
   "failure.name_taken": "Un autre compte a ce nom, ou un nom qui se lit pareil.",

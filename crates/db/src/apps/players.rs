@@ -2,6 +2,7 @@
 
 use mancala_domain::{ExternalId, Player, PlayerId, PlayerName};
 use sqlx::PgPool;
+use time::OffsetDateTime;
 use tracing::Instrument;
 
 use super::keys::KeyHash;
@@ -119,6 +120,15 @@ pub async fn find_for_token(
         Ok(OwnPlayer { player: player.try_into()?, credentials_version, has_network })
     })
     .transpose()
+}
+
+/// Notes that a player of an app gets a token. An erased player has no row.
+pub async fn note_token(pool: &PgPool, player: PlayerId, now: OffsetDateTime) -> Result<(), DbError> {
+    sqlx::query!("update app_player set token_at = $2 where player_id = $1", player.0, now)
+        .execute(pool)
+        .instrument(statement("update app_player"))
+        .await?;
+    Ok(())
 }
 
 /// Up to `limit` players of an app, ordered by their external ids, after one if it is given.

@@ -23,6 +23,17 @@ pub enum Inserted {
     KeyUsed,
     /// The importer of the games is deleted.
     NoPlayer,
+    /// The creator has too many open games.
+    TooManyOpen(OpenGamesLimit),
+}
+
+/// Which limit a new open game would exceed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenGamesLimit {
+    /// That of its creator.
+    Player,
+    /// That of the creator's network.
+    Network,
 }
 
 /// Stores a new game and its first event, the name of its second seat, and the answer to keep under an idempotency key. Idempotent: a second call

@@ -16,6 +16,7 @@ mod insert;
 pub mod lookups;
 mod of_player;
 mod offers;
+pub mod open_games;
 pub(crate) mod plies;
 pub mod seek;
 pub(crate) mod term_rows;
@@ -28,7 +29,7 @@ pub use append_extras::{AppendExtras, append_with};
 
 pub use find::{find, find_all, find_each, find_whole, versions};
 pub use game_rows::SeatedGame;
-pub use insert::{Inserted, insert};
+pub use insert::{Inserted, OpenGamesLimit, insert};
 pub use of_player::{count_running, list_open, list_seated, list_unfinished};
 pub use offers::count_offers;
 pub use plies::{histories, log, plies};

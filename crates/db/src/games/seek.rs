@@ -3,9 +3,9 @@
 //! Seeks for the same kind of game follow each other, by an advisory lock that ends with the transaction. So none opens a
 //! game while another one is about to open one that fits.
 
-use mancala_domain::{Event, Game, GameId, PlayerId, Seat, Terms};
+use mancala_domain::{Clock, Event, Game, GameId, PlayerId, Seat, Terms};
 use sqlx::{PgConnection, PgPool};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
@@ -13,7 +13,8 @@ use super::{
     append::{self, Append},
     columns::seat_number,
     find::{Histories, load},
-    insert::insert,
+    insert::{OpenGamesLimit, insert},
+    open_games,
     term_rows::TermsText,
 };
 use crate::{
@@ -32,6 +33,8 @@ pub struct Seek<'a> {
     pub created: &'a Event,
     /// The seats in which the creator of a game that fits may sit.
     pub creator_seats: &'a [Seat],
+    /// Whether open games of guests and new accounts are counted.
+    pub is_counted: bool,
     /// The time of the request.
     pub now: OffsetDateTime,
 }
@@ -45,6 +48,8 @@ pub enum Sought {
     Opened,
     /// The player already waits in this game.
     Waiting(GameId),
+    /// No game fits, and the player may open none. Nothing was stored.
+    TooManyOpen(OpenGamesLimit),
     /// A version conflict: another request has changed the game that fits. Nothing was stored.
     Conflict,
     /// Another request used the same idempotency key, and nothing was stored.
@@ -54,9 +59,19 @@ pub enum Sought {
 /// The most games that fit and are tried, the oldest first: the query knows nearly all that a join depends on.
 const TRIES_MAX: i64 = 5;
 
-/// The most games that fit and are read for each side, the oldest first: some milliseconds' work under the lock. A seek that may join none of them,
-/// because blocks are between, opens a game.
-pub const READ_MAX: i64 = 1000;
+/// The most games that fit and are read for each side: so many of the oldest, and so many of the newest. That is some milliseconds' work under the
+/// lock. A seek that may join none of them, because their creators are away or blocks are between, opens a game. Games of players who have gone fill
+/// the one end, and games of a script the other.
+pub const READ_MAX: i64 = 500;
+
+/// How long after its last token a player counts as present. A client that is in use gets a token every 15 minutes.
+pub const PRESENT_FOR: Duration = Duration::minutes(20);
+
+/// The same in games in which the first turn may take [`LONG_TURN`] or has no limit: their players look in once a day.
+pub const PRESENT_FOR_LONG: Duration = Duration::hours(24);
+
+/// The first turn of a game whose players are not expected to be there at the same time.
+const LONG_TURN: Duration = Duration::days(1);
 
 /// Joins or opens a game. `join` says which events a join leads to, or `None` if the game cannot be joined. Then the next game is tried, a
 /// bounded number of times. `keyed` makes what is stored under the request's key, of the game that was found or opened.
@@ -99,6 +114,11 @@ pub async fn seek(
         }
         (None, Some(own)) => Sought::Waiting(own),
         (None, None) => {
+            if seek.is_counted
+                && let Some(limit) = open_games::count(&mut transaction, seek.game).await?
+            {
+                return Ok(Sought::TooManyOpen(limit));
+            }
             insert(&mut *transaction, seek.game, seek.created, None, None).await?;
             Sought::Opened
         }
@@ -107,8 +127,9 @@ pub async fn seek(
     Ok(sought)
 }
 
-/// The oldest open games of other players that fit. A player that has blocked the seeking one, or is blocked by it, counts as absent. So does one
-/// that is apart from it by an app. The games of a closed app are a range of the index, and the range of the others has none of them.
+/// The oldest open games of other players that fit and whose creators are present: they got a token of late, or have a device that gets push
+/// notifications. A player that has blocked the seeking one, or is blocked by it, counts as absent. So does one that is apart from it by an app.
+/// The games of a closed app are a range of the index, and the range of the others has none of them.
 async fn others_that_fit(
     connection: &mut PgConnection,
     seek: &Seek<'_>,
@@ -117,24 +138,28 @@ async fn others_that_fit(
     let seats = seek.creator_seats.iter().copied().map(seat_number);
     let ids = sqlx::query_scalar!(
         r#"
+        with fitting as not materialized (
+            select id, creator_seat, coalesce(seat_0_player_id, seat_1_player_id) as creator_id from game
+            where coalesce(within_app_id, '00000000-0000-0000-0000-000000000000')
+                  = (select coalesce(app_that_encloses($8), '00000000-0000-0000-0000-000000000000'))
+              and (start is null) = true
+              and variant = $2 and preset = $3 and options = $4 and coalesce(clock, '') = $5
+              and visibility = 'public' and opponent = 'open' and started_at is null and aborted_at is null
+              and rules_version = $6 and expires_at > $7 and coalesce(seat_0_player_id, seat_1_player_id) <> $8
+        )
         select found.id as "id!" from unnest($1::smallint[]) as wanted (seat)
         cross join lateral (
-            select id from (
-                select id, coalesce(seat_0_player_id, seat_1_player_id) as creator_id from game
-                where coalesce(within_app_id, '00000000-0000-0000-0000-000000000000')
-                      = (select coalesce(app_that_encloses($8), '00000000-0000-0000-0000-000000000000'))
-                  and (start is null) = true
-                  and variant = $2 and preset = $3 and options = $4 and coalesce(clock, '') = $5 and creator_seat = wanted.seat
-                  and visibility = 'public' and opponent = 'open' and started_at is null and aborted_at is null
-                  and rules_version = $6 and expires_at > $7 and coalesce(seat_0_player_id, seat_1_player_id) <> $8
-                order by id limit $10
-            ) fitting
-            -- Each pair is looked up by its key, and only of a game that fits otherwise.
-            where (select true from player_block where blocker_id = $8 and blocked_id = creator_id) is null
-              and (select true from player_block where blocker_id = creator_id and blocked_id = $8) is null
-              and not players_are_apart($8, creator_id)
-            order by id limit $9
+            (select id, creator_id from fitting where creator_seat = wanted.seat order by id limit $10)
+            union
+            (select id, creator_id from fitting where creator_seat = wanted.seat order by id desc limit $10)
         ) found
+        -- Each creator is looked up by keys, and only of a game that fits otherwise.
+        where (select true from player_block where blocker_id = $8 and blocked_id = creator_id) is null
+          and (select true from player_block where blocker_id = creator_id and blocked_id = $8) is null
+          and not players_are_apart($8, creator_id)
+          and ((select true from refresh_family where player_id = creator_id and token_at > $11 and revoked_at is null limit 1)
+            or (select true from app_player where player_id = creator_id and token_at > $11)
+            or (select true from push_device where player_id = creator_id limit 1))
         order by found.id limit $9
         "#,
         &seats.collect::<Vec<_>>(),
@@ -147,8 +172,17 @@ async fn others_that_fit(
         seek.player.0,
         TRIES_MAX,
         READ_MAX,
+        seek.now - present_for(seek.game.terms().clock),
     );
     Ok(ids.fetch_all(connection).instrument(statement("select game id to join")).await?)
+}
+
+/// How long after its last token the creator of a game counts as present.
+fn present_for(clock: Clock) -> Duration {
+    match clock {
+        Clock::PerMove { allowance: turn } | Clock::Bank { initial: turn, .. } if turn < LONG_TURN => PRESENT_FOR,
+        _ => PRESENT_FOR_LONG,
+    }
 }
 
 /// The player's own oldest open game that fits, among its open games.

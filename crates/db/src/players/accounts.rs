@@ -12,7 +12,7 @@ use super::{
     player_keys::{self, PlayerKey},
     refresh_tokens::{Hash, SignIn},
     rows::{OwnPlayer, OwnPlayerRow},
-    settings::NewSettings,
+    settings::{Inviters, NewSettings},
 };
 use crate::connection::{DbError, statement};
 
@@ -247,6 +247,11 @@ pub(crate) async fn update_within(
             insert into hidden_last_seen (player_id) select id from changed where not $11::boolean on conflict do nothing
         ), shown as (
             delete from hidden_last_seen using changed where $11 and player_id = changed.id
+        ), policy as (
+            insert into invitation_policy (player_id, inviters) select id, $12 from changed where $12::text <> 'everyone'
+            on conflict (player_id) do update set inviters = excluded.inviters
+        ), no_policy as (
+            delete from invitation_policy using changed where $12 = 'everyone' and player_id = changed.id
         )
         select id from changed
         "#,
@@ -261,6 +266,7 @@ pub(crate) async fn update_within(
         forms.as_deref() as Option<&[String]>,
         settings.is_findable,
         settings.shows_last_seen,
+        settings.inviters.map(Inviters::as_str),
     )
     .fetch_optional(&mut *connection)
     .instrument(statement("update player"))

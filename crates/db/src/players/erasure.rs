@@ -10,19 +10,31 @@ use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use tracing::Instrument;
 
-use super::personal_data;
+use super::{
+    kept_suspensions::{self, PersonKey},
+    personal_data,
+};
 use crate::connection::{DbError, statement};
 
 /// Erases a player: the row stays, without a name, for the seats in games. Returns the new `credentials_version`, or `None` if
 /// there is no such player any more. Unfinished games are left to the caller, and imported ones too: see
-/// [`erase_imports`](crate::records::erase_imports).
-pub async fn erase(pool: &PgPool, id: PlayerId, now: OffsetDateTime) -> Result<Option<i32>, DbError> {
+/// [`erase_imports`](crate::records::erase_imports). A suspension that counts is kept for the person, by
+/// a hash with `persons`; a guest that was merged has none.
+pub async fn erase(
+    pool: &PgPool,
+    id: PlayerId,
+    persons: Option<PersonKey>,
+    now: OffsetDateTime,
+) -> Result<Option<i32>, DbError> {
     let mut transaction = pool.begin().await?;
     // Creations of the player hold the lock for a moment each, and there may be many.
     sqlx::query("set local lock_timeout = '2s'").execute(&mut *transaction).await?;
     let locked = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", id.0);
     if locked.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
         return Ok(None);
+    }
+    if let Some(persons) = persons {
+        kept_suspensions::keep(&mut transaction, id, persons, now).await?;
     }
     let name = PlayerName::of_deleted();
     let version = sqlx::query_scalar!(

@@ -1,11 +1,15 @@
 //! How often a player has invited another one of late. Knows no game.
 
 use mancala_domain::{Player, PlayerId};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
+use uuid::Uuid;
 
-use super::rows::PlayerRow;
+use super::{
+    networks::{HASHES_END, Network},
+    rows::PlayerRow,
+};
 use crate::connection::{DbError, statement};
 
 /// How many times a player may invite the same other one within [`WINDOW`]. Two people play fewer games in a day, and so many invitations
@@ -15,54 +19,113 @@ pub const INVITATIONS_MAX: u32 = 20;
 /// The time within which invitations count.
 pub const WINDOW: Duration = Duration::days(1);
 
+/// How many invitations all players of one network may send to one player within [`WINDOW`]: those of a class to its teacher, or of a script that
+/// makes guests.
+pub const NETWORK_INVITATIONS_MAX: u32 = 60;
+
+/// How many each account may send when its network has sent [`NETWORK_INVITATIONS_MAX`]. So a script cannot silence the accounts of a school.
+pub const ACCOUNT_INVITATIONS_KEPT: u32 = 2;
+
+/// How many all players of one network may send, those of accounts beyond [`NETWORK_INVITATIONS_MAX`] included: accounts are free, too.
+pub const NETWORK_INVITATIONS_KEPT_MAX: u32 = 240;
+
+/// Distinguishes these advisory locks from others.
+const LOCK: i64 = 0x696e_7669_7465;
+
+/// An invitation that is about to be stored.
+#[derive(Clone, Copy, Debug)]
+pub struct NewInvitation {
+    /// Who invites.
+    pub inviter: PlayerId,
+    /// Who is invited.
+    pub invited: PlayerId,
+    /// The network from which it comes, if networks are counted. The one from which a guest was made takes precedence, and players of apps are
+    /// counted by none: each app has quotas of its own.
+    pub network: Option<Network>,
+    /// The present moment.
+    pub now: OffsetDateTime,
+}
+
 /// Counts an invitation that is about to be stored. If there are too many, it is not counted, and the answer says when there is room. Also
-/// one counts that is declined, withdrawn or not stored in the end. The row of the two is locked, so of several invitations at once each
-/// counts the ones before it. The players are locked as well, so an erasure of either has happened by now, or deletes the row. Nothing is
-/// counted of an erased player.
-pub async fn count(
-    pool: &PgPool,
-    inviter: PlayerId,
-    invited: PlayerId,
-    now: OffsetDateTime,
-) -> Result<Result<(), OffsetDateTime>, DbError> {
-    let counted = sqlx::query!(
+/// one counts that is declined, withdrawn or not stored in the end. Invitations of a network to one player follow each other, and so do those of the
+/// two, so each counts the ones before it. The players are locked as well, so an erasure of either has happened by now, or deletes the row. Nothing
+/// is counted of an erased player.
+pub async fn count(pool: &PgPool, new: &NewInvitation) -> Result<Result<(), OffsetDateTime>, DbError> {
+    let mut transaction = pool.begin().await?;
+    let inviter =
+        sqlx::query!(r#"select network, kind = 'account' as "is_account!" from player where id = $1"#, new.inviter.0);
+    let inviter = inviter.fetch_optional(&mut *transaction).instrument(statement("select player")).await?;
+    let Some(inviter) = inviter else { return Ok(Ok(())) };
+    let network = inviter.network.or(new.network.map(|network| network.0)).filter(|network| *network < HASHES_END);
+    let key = format!("{} {}", network.unwrap_or(new.inviter.0), new.invited.0);
+    sqlx::query!("select pg_advisory_xact_lock(hashtextextended($1, $2))", key, LOCK)
+        .execute(&mut *transaction)
+        .instrument(statement("select pg_advisory_xact_lock"))
+        .await?;
+    if let Some(until) = quota_used_until(&mut transaction, new, network, inviter.is_account).await? {
+        return Ok(Err(until));
+    }
+    sqlx::query!(
         r#"
-        insert into invitation_count as kept (inviter_id, invited_id, made_at, last_at)
-        select $1, $2, array[$3::timestamptz], $3
+        insert into invitation_count as kept (inviter_id, invited_id, made_at, last_at, network)
+        select $1, $2, array[$3::timestamptz], $3, $5
         where (
             select count(*) from (
                 select from player where id in ($1, $2) and kind in ('guest', 'account') order by id for share
             ) people
         ) = 2
         on conflict (inviter_id, invited_id) do update
-        set made_at = array(select at from unnest(kept.made_at) as at where at > $4) || excluded.made_at, last_at = excluded.last_at
-        where (select count(*) from unnest(kept.made_at) as at where at > $4) < $5
+        set made_at = array(select at from unnest(kept.made_at) as at where at > $4) || excluded.made_at, last_at = excluded.last_at,
+            network = coalesce(excluded.network, kept.network)
         "#,
-        inviter.0,
-        invited.0,
-        now,
-        now - WINDOW,
-        i64::from(INVITATIONS_MAX),
+        new.inviter.0,
+        new.invited.0,
+        new.now,
+        new.now - WINDOW,
+        network,
     )
-    .execute(pool)
+    .execute(&mut *transaction)
     .instrument(statement("insert invitation_count"))
     .await?;
-    if counted.rows_affected() == 1 {
-        return Ok(Ok(()));
-    }
-    let first = sqlx::query_scalar!(
+    transaction.commit().await?;
+    Ok(Ok(()))
+}
+
+/// When there is room for another invitation, if a quota is used up: that of the two, or that of the network and the invited player.
+async fn quota_used_until(
+    connection: &mut PgConnection,
+    new: &NewInvitation,
+    network: Option<Uuid>,
+    is_account: bool,
+) -> Result<Option<OffsetDateTime>, DbError> {
+    // For each quota, the invitation that exhausted it, if any.
+    let used = sqlx::query!(
         r#"
-        select min(at) from invitation_count, unnest(made_at) as at
-        where inviter_id = $1 and invited_id = $2 and at > $3
+        with own as (
+            select at from invitation_count, unnest(made_at) as at where inviter_id = $1 and invited_id = $2 and at > $4
+        ), shared as (
+            select at from invitation_count, unnest(made_at) as at where invited_id = $2 and network = $3 and at > $4
+        )
+        select (select at from own order by at desc offset $5 limit 1) as own,
+            (select at from own order by at desc offset $6 limit 1) as kept,
+            (select at from shared order by at desc offset $7 limit 1) as shared,
+            (select at from shared order by at desc offset $8 limit 1) as kept_shared
         "#,
-        inviter.0,
-        invited.0,
-        now - WINDOW,
+        new.inviter.0,
+        new.invited.0,
+        network,
+        new.now - WINDOW,
+        i64::from(INVITATIONS_MAX - 1),
+        i64::from(ACCOUNT_INVITATIONS_KEPT - 1),
+        i64::from(NETWORK_INVITATIONS_MAX - 1),
+        i64::from(NETWORK_INVITATIONS_KEPT_MAX - 1),
     )
-    .fetch_one(pool)
+    .fetch_one(connection)
     .instrument(statement("select invitation_count"))
     .await?;
-    Ok(first.map_or(Ok(()), |first| Err(first + WINDOW)))
+    // `None` is the least: of a quota with room. An account needs room in its network, or among what is kept for accounts.
+    let of_network = if is_account { used.shared.min(used.kept.max(used.kept_shared)) } else { used.shared };
+    Ok(used.own.max(of_network).map(|oldest| oldest + WINDOW))
 }
 
 /// When a player has invited another one of late.
@@ -72,6 +135,8 @@ pub struct CountedInvitations {
     pub player: Player,
     /// When, the first one first.
     pub made_at: Vec<OffsetDateTime>,
+    /// The network of the last one, if it is known.
+    pub network: Option<Network>,
 }
 
 /// Up to `limit` of the players whom a player has invited so that it counts, the one of the last invitation first.
@@ -84,7 +149,8 @@ pub async fn list(
     let rows = sqlx::query!(
         r#"
         select player.id, player.kind, player.name, player.created_at,
-            array(select at from unnest(made_at) as at where at > $3 order by at) as "made_at!"
+            array(select at from unnest(made_at) as at where at > $3 order by at) as "made_at!",
+            invitation_count.network
         from invitation_count join player on player.id = invited_id
         where inviter_id = $1 and last_at > $3 order by last_at desc, invited_id desc limit $2
         "#,
@@ -93,10 +159,11 @@ pub async fn list(
         now - WINDOW,
     );
     let rows = rows.fetch_all(pool).instrument(statement("select invitation_count player")).await?;
-    let rows = rows
-        .into_iter()
-        .map(|row| (PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at }, row.made_at));
-    rows.map(|(row, made_at)| Ok(CountedInvitations { player: row.try_into()?, made_at })).collect()
+    let rows = rows.into_iter().map(|row| {
+        let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
+        (player, row.made_at, row.network.map(Network))
+    });
+    rows.map(|(row, made_at, network)| Ok(CountedInvitations { player: row.try_into()?, made_at, network })).collect()
 }
 
 /// Deletes up to `limit` rows of pairs whose last invitation no longer counts; returns how many.

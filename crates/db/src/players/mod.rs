@@ -8,6 +8,7 @@ pub mod friends;
 mod guests;
 pub mod identities;
 pub mod invitation_counts;
+pub mod kept_suspensions;
 pub mod listed;
 pub mod mutes;
 pub mod name_claims;
@@ -39,7 +40,7 @@ pub use erasure::{
 };
 pub use guests::purge_guests;
 pub use networks::{Established, Network, establish, forget_networks, network};
-pub(crate) use networks::{Requester, lock_requester};
+pub(crate) use networks::{HASHES_END, Requester, lock_requester};
 pub use refresh_tokens::SignIn;
 pub use rows::OwnPlayer;
 pub(crate) use rows::PlayerRow;

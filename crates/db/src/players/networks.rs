@@ -38,7 +38,7 @@ const KNOWING_GAMES_READ: i64 = 500;
 
 /// The upper bound of the hashes of networks, whose first 8 bytes are zero. A value that is not below it is the id of an app. The players
 /// of an app share what the players of a network share. The id of an app is no secret, and is not forgotten.
-pub(super) const HASHES_END: Uuid = Uuid::from_u128(1 << 64);
+pub(crate) const HASHES_END: Uuid = Uuid::from_u128(1 << 64);
 
 /// A keyed hash of a network. Without the key it does not tell the address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -207,6 +207,14 @@ pub const COLUMNS: &[Column] = &[
         Stays("the row expires within a day"),
         OTHERS,
     ),
+    player(
+        "invitation_count",
+        "network",
+        ErasedBy("erase_protection"),
+        Stays("the row expires within a day"),
+        Field("recent_invitations"),
+    ),
+    player("invitation_policy", "player_id", ErasedBy("erase_invitation_policy"), Dropped, Field("player")),
     none("mail", "id", "a mail"),
     // The mail that tells the erasure to a verified address stays until it is sent, for a day at most.
     player("mail", "player_id", ErasedBy("erase_email"), NO_ACCOUNT, Hidden("a mail that is about to arrive")),
@@ -228,6 +236,23 @@ pub const COLUMNS: &[Column] = &[
     player("name_claim", "player_id", ErasedBy("name_claim_account_fkey"), NO_ACCOUNT, Field("player")),
     player("note", "player_id", Deleted, HandedOver("merging::hand_over"), Field("notes")),
     none("note", "game_id", A_GAME),
+    none("open_game", "game_id", A_GAME),
+    player(
+        "open_game",
+        "player_id",
+        ErasedBy("forget_open_games"),
+        HandedOver("merging::hand_over_counted_games, and forget_open_games"),
+        Field("games"),
+    ),
+    player(
+        "open_game",
+        "network",
+        ErasedBy("forget_open_games"),
+        HandedOver(
+            "forget_open_games; stays with the rows that are handed over, or guests that are merged would be free of the limit",
+        ),
+        Field("network"),
+    ),
     none("operator_act", "id", "an act"),
     player(
         "operator_act",

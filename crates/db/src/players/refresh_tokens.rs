@@ -107,6 +107,7 @@ pub async fn rotate(
             update refresh_family family
             set used_generation = case when presented.good then presented.generation else family.used_generation end,
                 used_hash = case when presented.good then $1 else family.used_hash end,
+                token_at = case when presented.good then $3 else family.token_at end,
                 revoked_at = case when presented.good or presented.is_lost_without then null else $3 end
             from presented where family.id = presented.id
         ), stored as (

@@ -37,6 +37,9 @@ pub(super) struct StoredGame {
     log: Vec<MovedRow>,
 }
 
+/// Whether a game counts, by its visibility, whether it was played alone, its plies, and its result.
+type Counts = fn(Visibility, bool, u32, Option<&GameResult>) -> bool;
+
 /// A ply, or the archive with the plies before it. It is read when the game is counted, so that one that cannot be read puts off one game.
 enum MovedRow {
     Event(EventRow),
@@ -129,9 +132,9 @@ impl StoredGame {
         self.opponent == OpponentKind::Imported.as_str()
     }
 
-    /// What the explorer counts of the game; `None` if it does not count. The plies are not replayed: the verification
-    /// checks the log.
-    pub(super) fn exploration(self) -> Result<Option<Exploration>, DbError> {
+    /// What the explorer counts of the game; `None` if `counts` says that it does not count. The plies are not replayed: the
+    /// verification checks the log.
+    fn exploration(self, counts: Counts) -> Result<Option<Exploration>, DbError> {
         let Self { id, variant, preset, options, visibility, opponent, is_practice, ply, start, result, log } = self;
         let inconsistent = |column, detail: &dyn Display| DbError::inconsistent("game", column, id, detail.to_string());
         let visibility = word("game", "visibility", id, &Visibility::ALL, Visibility::as_str, &visibility)?;
@@ -139,7 +142,7 @@ impl StoredGame {
         let result: Option<(GameResult, OffsetDateTime)> =
             result.map(|(result, ended_at)| Ok::<_, DbError>((result.parse("game", id)?, ended_at))).transpose()?;
         let plies = number("game", "ply", id, ply)?;
-        let counted = Exploration::counts(visibility, is_alone, plies, result.as_ref().map(|(result, _)| result));
+        let counted = counts(visibility, is_alone, plies, result.as_ref().map(|(result, _)| result));
         let Some((result, ended_at)) = result.filter(|_| counted) else { return Ok(None) };
         let variant = variant.parse().map_err(|error| inconsistent("variant", &error))?;
         let options =
@@ -167,8 +170,17 @@ pub(super) struct Counted {
 impl Counted {
     /// `None` if the game does not count.
     pub(super) fn of(game: StoredGame) -> Result<Option<Self>, DbError> {
+        Self::by(game, Exploration::counts)
+    }
+
+    /// The same of a game that an earlier release may have counted.
+    pub(super) fn of_earlier(game: StoredGame) -> Result<Option<Self>, DbError> {
+        Self::by(game, Exploration::may_be_counted)
+    }
+
+    fn by(game: StoredGame, counts: Counts) -> Result<Option<Self>, DbError> {
         let (id, is_imported) = (game.id(), game.is_imported());
-        Ok(game.exploration()?.map(|exploration| Self { id, is_imported, exploration }))
+        Ok(game.exploration(counts)?.map(|exploration| Self { id, is_imported, exploration }))
     }
 
     /// Each position that the game came to, once, with the game.

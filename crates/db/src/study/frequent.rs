@@ -104,7 +104,7 @@ fn count_all(stored: Vec<StoredGame>) -> Vec<Counted> {
     let mut games = vec![];
     for game in stored {
         let id = game.id();
-        match Counted::of(game) {
+        match Counted::of_earlier(game) {
             Ok(game) => games.extend(game),
             Err(error) => {
                 tracing::error!(game.id = %id, "the explorer cannot read a game that it has counted: {error}");

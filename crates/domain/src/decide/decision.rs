@@ -29,8 +29,8 @@ impl Game {
             Action::Offer { kind } => self.make_offer(command, kind, context)?,
             Action::Answer { kind, answer } => self.answer_offer(command, kind, answer, context)?,
             Action::Resign => self.resign(command)?.into(),
-            Action::Abort => self.abort(command)?.into(),
-            Action::Leave => self.leave(command)?.into(),
+            Action::Abort => self.abort(command, context.now)?.into(),
+            Action::Leave => self.leave(command, context.now)?.into(),
         };
         Ok(Decision { events: self.events(facts, in_microseconds(context.now)), effects })
     }

@@ -2,6 +2,7 @@
 
 use std::iter;
 
+use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{Action, Command, Context};
@@ -79,12 +80,12 @@ impl Permitted {
 }
 
 impl Game {
-    /// What a player may do now. Bounds on the number of games, which depend on other games, are left out.
-    pub fn permitted(&self, player: PlayerId, is_opponent_erased: bool) -> Vec<Permitted> {
+    /// What a player may do at a moment. Bounds on the number of games, which depend on other games, are left out.
+    pub fn permitted(&self, player: PlayerId, is_opponent_erased: bool, now: OffsetDateTime) -> Vec<Permitted> {
         if self.status() == Status::Aborted {
             return vec![];
         }
-        let context = Context { is_opponent_erased, ..Context::new(self.updated_at(), || GameId(Uuid::nil())) };
+        let context = Context { is_opponent_erased, ..Context::new(now, || GameId(Uuid::nil())) };
         let has_opponent = self.sits_at_one_side(player) && self.status() != Status::Open;
         let offers = OfferKind::ALL.into_iter().filter(|_| has_opponent).flat_map(|kind| {
             let answers = OfferAnswer::ALL.map(|answer| Permitted::Answer(kind, answer));

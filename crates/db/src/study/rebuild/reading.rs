@@ -1,6 +1,6 @@
 //! Reading the games: their visits to positions are stored in batches, until all are read.
 
-use mancala_domain::{EXPLORED_PLIES_MIN, GameId};
+use mancala_domain::{EXPLORED_BROKEN_OFF_PLIES_MIN, EXPLORED_PLIES_MIN, GameId};
 use sqlx::{PgConnection, PgPool};
 use tracing::Instrument;
 use uuid::Uuid;
@@ -60,12 +60,14 @@ pub async fn list(pool: &PgPool, after: Option<GameId>, limit: i64) -> Result<Ve
         r#"
         select id, ply from game
         where id > $1 and visibility = 'public' and finished_at is not null and opponent <> 'self'
-            and practice is not true and ply >= $2
+            and practice is not true
+            and ply >= case when result_reason in ('resignation', 'agreement', 'timeout') then $4::integer else $2 end
         order by id limit $3
         "#,
         after.map_or(Uuid::nil(), |game| game.0),
         column(EXPLORED_PLIES_MIN),
         limit,
+        column(EXPLORED_BROKEN_OFF_PLIES_MIN),
     )
     .fetch_all(pool)
     .instrument(statement("select games to explore"))

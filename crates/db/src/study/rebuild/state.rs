@@ -1,6 +1,6 @@
 //! The state of a rebuild: who works on it, and what is done.
 
-use mancala_domain::{EXPLORED_PLIES_MIN, GameId};
+use mancala_domain::{EXPLORED_BROKEN_OFF_PLIES_MIN, EXPLORED_PLIES_MIN, GameId};
 use sqlx::{PgConnection, PgPool};
 use tracing::Instrument;
 use uuid::Uuid;
@@ -147,9 +147,11 @@ async fn count_games(connection: &mut PgConnection) -> Result<u64, DbError> {
         r#"
         select count(*) as "count!" from game
         where visibility = 'public' and finished_at is not null and opponent <> 'self'
-            and practice is not true and ply >= $1
+            and practice is not true
+            and ply >= case when result_reason in ('resignation', 'agreement', 'timeout') then $2::integer else $1 end
         "#,
         column(EXPLORED_PLIES_MIN),
+        column(EXPLORED_BROKEN_OFF_PLIES_MIN),
     )
     .fetch_one(connection)
     .instrument(statement("count games to explore"))

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use mancala_domain::EXPLORED_PLIES_MIN;
+use mancala_domain::{EXPLORED_BROKEN_OFF_PLIES_MIN, EXPLORED_PLIES_MIN};
 use sqlx::{Connection, PgConnection, PgPool};
 use time::OffsetDateTime;
 use tracing::Instrument;
@@ -221,12 +221,14 @@ async fn settle(connection: &mut PgConnection, now: OffsetDateTime) -> Result<()
         insert into unexplored_game as waiting (game_id, is_imported)
         select id, opponent = 'imported' from game
         where visibility = 'public' and finished_at is not null and opponent <> 'self'
-            and practice is not true and ply >= $1
+            and practice is not true
+            and ply >= case when result_reason in ('resignation', 'agreement', 'timeout') then $2::integer else $1 end
           and not exists (select from explorer_rebuild_game read where read.game_id = game.id)
         order by opponent = 'imported', id
         on conflict (game_id) do update set put_off_until = null where waiting.put_off_until is not null
         "#,
         column(EXPLORED_PLIES_MIN),
+        column(EXPLORED_BROKEN_OFF_PLIES_MIN),
     )
     .execute(&mut *connection)
     .instrument(statement("insert unexplored_game"))
