@@ -63,11 +63,12 @@ impl<T: DeserializeOwned + Default + ToSchema + 'static> FromRequest for Optiona
         let bytes = read(request, payload, SHORT_BODY);
         let request = request.clone();
         Box::pin(async move {
-            let bytes = bytes.await?;
-            if bytes.is_empty() {
+            let bytes = bytes.await;
+            if bytes.as_ref().is_ok_and(|bytes| bytes.is_empty()) {
                 return Ok(OptionalBody(T::default()));
             }
             declared?;
+            let bytes = bytes?;
             faults::note::<T>(&request, &bytes);
             parse(&bytes).map(OptionalBody)
         })

@@ -134,7 +134,7 @@ async fn an_expired_an_unknown_and_a_malformed_token_are_refused() {
         .execute(&app.db)
         .await
         .expect("time passes");
-    for token in [token.as_str(), "nonsense", "", "🙂", &"x".repeat(5000)] {
+    for token in [token.as_str(), "nonsense", "", "🙂", &"x".repeat(3000)] {
         refresh(&app, token).await.is_problem(401, "invalid_token");
     }
     for body in [

@@ -52,7 +52,11 @@ async fn each_operation_has_the_bound_that_the_documentation_tells() {
             }
             let own = bounds.iter().position(|(named, _)| named == id).map(|at| bounds.remove(at).1);
             let bytes_max = own.unwrap_or(others) * 1024;
-            let path = path.replace("{variant}", "kalah").replace("{ply}", "1").replace("{issuer}", "google");
+            let path = path
+                .replace("{variant}", "kalah")
+                .replace("{ply}", "1")
+                .replace("{type}", "draw")
+                .replace("{issuer}", "google");
             let path = path.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
             let path = path.collect::<Vec<_>>().join("00000000-0000-4000-8000-000000000000");
             let caller = match operation["tags"][0].as_str() {
