@@ -1,6 +1,6 @@
 //! The places of those that wait for the thread that hashes passwords. A queue has a lane for callers who are known, and one for strangers.
 //!
-//! A known caller has a token of the account or a link of its mails, or comes from a network from which the account was signed in to.
+//! A known caller has a token of the account, or a link of its mails. Or it comes from a network from which the account was signed in to.
 //! The thread takes turns between the lanes, and some places are kept for the known. So an owner signs in where it always does, beside
 //! strangers from any number of addresses.
 
@@ -16,6 +16,9 @@ const PLACES_MAX: usize = 64;
 
 /// How many of them strangers have at most.
 const STRANGERS_MAX: usize = 48;
+
+/// The longest time that is told as the wait, however slow a busy machine has been.
+const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// The networks that have so many places of a lane at most: the bits of IPv4, of IPv6, and the places. A customer has a /24 or a /48, and a
 /// provider gives its customers parts of a /16 or a /32.
@@ -40,7 +43,7 @@ struct Waiting<T> {
     strangers: Lane<T>,
     /// Whether the known are next, if both wait.
     known_are_next: bool,
-    /// How long the last one took.
+    /// How long one takes: an average in which the last ones count most.
     each: Duration,
     is_closed: bool,
 }
@@ -74,7 +77,7 @@ impl<T> Places<T> {
     pub(super) fn enter(&self, task: T, asker: Asker) -> Result<(), Full> {
         let mut waiting = self.lock();
         let (known, strangers) = (waiting.known.tasks.len(), waiting.strangers.tasks.len());
-        let wait = waiting.each * u32::try_from(known + strangers).unwrap_or(u32::MAX);
+        let wait = (waiting.each * u32::try_from(known + strangers).unwrap_or(u32::MAX)).min(WAIT_MAX);
         let has_room = !waiting.is_closed
             && known + strangers < PLACES_MAX
             && (asker.is_known || asker.address.is_none() || strangers < STRANGERS_MAX);
@@ -102,7 +105,8 @@ impl<T> Places<T> {
 
     /// Notes how long a task took.
     pub(super) fn took(&self, time: Duration) {
-        self.lock().each = time;
+        let mut waiting = self.lock();
+        waiting.each = (waiting.each * 7 + time) / 8;
     }
 
     /// Ends the thread that takes tasks, and drops those that wait.
@@ -222,9 +226,14 @@ mod tests {
     #[test]
     fn without_addresses_all_places_are_anyones_and_the_wait_is_told() {
         let places = Places::new();
-        places.took(Duration::from_millis(50));
+        for _ in 0..100 {
+            places.took(Duration::from_millis(50));
+        }
         let anyone = Asker { address: None, is_known: false };
         assert_eq!((0..100).filter(|_| places.enter((), anyone).is_ok()).count(), PLACES_MAX);
-        assert_eq!(places.enter((), anyone), Err(Full(Duration::from_millis(3200))));
+        let Err(Full(wait)) = places.enter((), anyone) else { panic!("there was a place") };
+        assert!(wait > Duration::from_secs(3) && wait <= Duration::from_millis(3200), "{wait:?}");
+        places.took(Duration::from_secs(100));
+        assert_eq!(places.enter((), anyone), Err(Full(WAIT_MAX)));
     }
 }
