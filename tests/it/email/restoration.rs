@@ -52,7 +52,7 @@ async fn each_change_is_told_with_a_link_and_an_erasure_without() {
     let (app, smtp, issuer) = start().await;
     let mut ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
     let told = async |subject: &str| {
-        let mail = smtp.deliver_one(&app).await;
+        let mail = smtp.deliver_all(&app, 1).await.remove(0);
         assert_eq!((mail.to.as_str(), mail.subject()), ("ana@mail.example", subject));
         mail
     };
@@ -84,7 +84,7 @@ async fn a_link_to_the_former_address_gives_a_stolen_account_back() {
     let (app, smtp, issuer) = start().await;
     let ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
     assert_eq!(app.link(&issuer, "thief", &ana).await.status, 201);
-    smtp.deliver(&app).await;
+    smtp.deliver_all(&app, 1).await;
     // A thief with the password takes all of it.
     let link = move_address(&app, &smtp, &ana, PASSWORD, "thief@mail.example").await.token();
     sqlx::query("update email_token set since = since - interval '1 hour'")
@@ -95,8 +95,8 @@ async fn a_link_to_the_former_address_gives_a_stolen_account_back() {
     assert_eq!(app.unlink("stub", &thief).await.status, 204);
     assert_eq!(app.link(&issuer, "thief", &thief).await.status, 201);
     let code = app.post("/v1/me/recovery-code", Some(&thief), &json!({})).await.string("/recovery_code");
-    let own = smtp.deliver(&app).await;
-    assert!(own.len() >= 3 && own.iter().all(|mail| mail.to == "thief@mail.example"), "{own:?}");
+    let own = smtp.deliver_all(&app, 4).await;
+    assert!(own.iter().all(|mail| mail.to == "thief@mail.example"), "{own:?}");
     set(&app, &thief, "third@mail.example").await;
 
     let path = format!("/email/restore?token={link}");
@@ -145,7 +145,7 @@ async fn what_was_there_before_the_change_stays() {
         let past = sqlx::AssertSqlSafe(format!("update {table} set created_at = created_at - interval '5 minutes'"));
         sqlx::query(past).execute(&app.db).await.expect("time passes");
     }
-    smtp.deliver(&app).await;
+    smtp.deliver_all(&app, 2).await;
     assert_eq!(remove(&app, &ana).await.status, 200);
     let link = smtp.deliver_one(&app).await.token();
     assert_eq!(restore(&app, &link).await.status, 200);
@@ -195,7 +195,7 @@ async fn a_link_restores_for_seven_days_unless_another_account_has_the_address()
     let week = sqlx::query("update email_token set expires_at = expires_at - interval '7 days'");
     week.execute(&app.db).await.expect("a week passes");
     assert_eq!(restore(&app, &link).await.status, 422);
-    for token in ["", "a", &"a".repeat(10_000)] {
+    for token in ["", "a", &"a".repeat(1_000)] {
         assert_eq!(restore(&app, token).await.status, 422);
     }
     // A link of another kind restores nothing.

@@ -7,6 +7,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use mancala_server::{
@@ -24,6 +25,9 @@ use crate::support::app::TestApp;
 
 /// The beginning of the links in mails.
 const PUBLIC_URL: &str = "https://play.example/mancala";
+
+/// How long a mail may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A mail that came.
 #[derive(Clone, Debug)]
@@ -106,6 +110,17 @@ impl SmtpServer {
         let before = self.mails().len();
         send_due(&app.db, &self.settings, &CancellationToken::new()).await.expect("the database answers");
         self.mails().split_off(before)
+    }
+
+    /// The same, as soon as there are so many mails: those of triggers are due by the clock of the database.
+    pub async fn deliver_all(&self, app: &TestApp, count: usize) -> Vec<Mail> {
+        let begun = Instant::now();
+        let mut mails = self.deliver(app).await;
+        while mails.len() < count {
+            assert!(begun.elapsed() < PATIENCE, "{mails:?}");
+            mails.extend(self.deliver(app).await);
+        }
+        mails
     }
 
     /// The same, of one mail.
