@@ -24,6 +24,8 @@ CROWD = "127.1.9.9"
 IMPORTED_GAMES = 5
 IMPORTED_PLIES = 2000
 GUESTS = 300
+# The bytes that a client of a slow network takes at once.
+WINDOW = 4096
 WEBHOOKS_OF_A_GUEST = 10
 
 
@@ -108,15 +110,16 @@ def faulty_bodies(game, honest, calls):
 
 
 def unread_refusals(game, honest, calls):
-    """200 connections that send names of 60,000 characters, and lines of moves, and read no answer."""
-    moves = json.dumps({"moves": ["C", "F", "a", "c"]}).encode()
-    path, bodies = "/v1/variants/kalah/play", [b'{"' + b"~" * 60_000 + b'":0}', moves]
+    """2,000 connections of one address, 100 a second, that send names of 60,000 characters or lines of moves, and read no answer."""
+    moves = json.dumps({"moves": ["C", "F", "a", "c"] * 40}).encode()
+    path, bodies = "/v1/variants/congkak/play", [b'{"' + b"~" * 60_000 + b'":0}', moves]
 
-    async def sending(address):
-        own = Connection(address)
+    async def sending(n):
+        own = Connection(CROWD, WINDOW)
+        await asyncio.sleep(n / 100)
         try:
             await own.open()
-            for n in range(16):
+            for _ in range(4):
                 await own.send("POST", path, body=bodies[n % 2])
             count(calls, "asked")
             await asyncio.sleep(3600)
@@ -125,7 +128,7 @@ def unread_refusals(game, honest, calls):
         finally:
             own.close()
 
-    return [sending(address) for address in [CROWD] * 100 + addresses(100)]
+    return [sending(n) for n in range(2000)]
 
 
 def unfinished_bodies(game, honest, calls):

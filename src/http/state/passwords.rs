@@ -13,11 +13,7 @@ use tokio::sync::oneshot;
 
 pub use super::places::Asker;
 use super::places::{Full, Places};
-use crate::{
-    domain::Password,
-    http::answer::{code::Code, problem::Problem},
-    priority,
-};
+use crate::{domain::Password, http::answer::problem::Problem, priority};
 
 /// Random bytes that make equal passwords different hashes (RFC 9106, section 3.1).
 const SALT_BYTES: usize = 16;
@@ -60,7 +56,7 @@ impl Passwords {
         self.places.enter(task, asker).map_err(|Full(wait)| {
             let seconds = wait.as_secs() + 1;
             let detail = format!("too many sign-ins at once; try again in {seconds} s");
-            Problem::new(Code::Unavailable, detail).retry_after(seconds)
+            Problem::busy(detail).retry_after(seconds)
         })
     }
 }
