@@ -249,8 +249,8 @@ export interface paths {
          * Explore a position
          * @description The moves that public games with a result played in a position, or in the opening, by any order of moves before it. Each move has
          *     the number of its games, their outcomes, and some of the games. Every legal move is listed, those of most games first. A game counts
-         *     some seconds after its end. Games against oneself and of fewer than 6 plies do not count. Imported games are left out unless
-         *     `imported=true` requests them alone.
+         *     some seconds after its end. Games against oneself and of fewer than 6 plies do not count, nor those that ended by resignation,
+         *     agreement or time before their 20th ply. Imported games are left out unless `imported=true` requests them alone.
          */
         get: operations["get_explorer"];
         put?: never;
@@ -283,7 +283,7 @@ export interface paths {
          *     Otherwise it begins when a player joins; a game for one player (`player`) waits for that player.
          *
          *     A player has at most 1,000 games that are not over. Of those against the computer, an account has at most 50 and a guest 3. The guests
-         *     and new accounts of one network have a limit together.
+         *     and new accounts of one network have a limit together. Of open public games, a guest or a new account has at most 3, and those of one network 20.
          */
         post: operations["create_game"];
         delete?: never;
@@ -353,7 +353,8 @@ export interface paths {
         /**
          * Seek a game
          * @description Takes the body of a new game. Joins the oldest open public game of another player with the same variant, preset, options and clock,
-         *     in which the wanted `side` is free. If there is none, opens such a game. If the caller already waits in one, answers with that.
+         *     in which the wanted `side` is free. The other player is there: it got a token in the last 20 minutes (24 hours in slow games), or has a
+         *     device with push notifications. If there is none, opens such a game. If the caller already waits in one, answers with that.
          *     All of it is one step: of any number of players that seek at the same moment, no two are left waiting for each other.
          */
         post: operations["seek_game"];
@@ -403,7 +404,8 @@ export interface paths {
         put?: never;
         /**
          * Abort a game
-         * @description Ends, without a result, a game that is open or in which the caller has not yet moved. Aborting again is 200.
+         * @description Ends, without a result, a game that is open or in which the caller has not yet moved. Without a clock, it also ends a game in which the
+         *     other player has not moved at all, 24 hours after the game has begun. Aborting again is 200.
          */
         post: operations["abort_game"];
         delete?: never;
@@ -2459,6 +2461,11 @@ export interface components {
             suspension: components["schemas"]["Suspension"] | null;
             /** @description What operators have told the caller, the last 10 warnings, newest first. */
             warnings: components["schemas"]["Warning"][];
+            /**
+             * @description Who may invite the player to a game: `everyone`, `accounts`, `friends` or `none`. Clients ignore values that they do not know.
+             * @example everyone
+             */
+            who_may_invite: string;
         };
         /** @description The answer to a challenge. */
         ChallengeAnswer: {
@@ -2579,7 +2586,7 @@ export interface components {
             /** @description For other operators. */
             remark?: string;
         };
-        /** @description The closed list of failure codes. A code never changes its meaning. One of `malformed_request`, `validation_failed`, `unauthenticated`, `invalid_token`, `refresh_token_reused`, `invalid_credentials`, `sign_in_refused`, `recent_sign_in_required`, `forbidden`, `player_suspended`, `not_seated`, `not_found`, `method_not_allowed`, `not_acceptable`, `payload_too_large`, `unsupported_media_type`, `name_taken`, `identity_taken`, `last_way_in`, `seat_taken`, `own_game`, `game_not_started`, `game_over`, `not_your_turn`, `stale_ply`, `illegal_move`, `no_such_offer`, `offer_pending`, `offer_not_possible`, `too_many_games`, `no_record`, `game_not_over`, `too_many_analyses`, `too_many_webhooks`, `push_not_offered`, `too_many_devices`, `too_many_notes`, `too_many_blocks`, `too_many_mutes`, `too_many_friends`, `too_many_invitations`, `too_many_imports`, `webhook_disabled`, `webhook_not_verified`, `email_not_configured`, `invalid_link`, `precondition_failed`, `idempotency_key_reused`, `rate_limited`, `internal`, `unavailable`, `issuer_unavailable`. Clients ignore values that they do not know. */
+        /** @description The closed list of failure codes. A code never changes its meaning. One of `malformed_request`, `validation_failed`, `unauthenticated`, `invalid_token`, `refresh_token_reused`, `invalid_credentials`, `sign_in_refused`, `recent_sign_in_required`, `forbidden`, `player_suspended`, `not_seated`, `not_found`, `method_not_allowed`, `not_acceptable`, `payload_too_large`, `unsupported_media_type`, `name_taken`, `identity_taken`, `last_way_in`, `seat_taken`, `own_game`, `game_not_started`, `game_over`, `not_your_turn`, `stale_ply`, `illegal_move`, `no_such_offer`, `offer_pending`, `offer_not_possible`, `too_many_games`, `too_many_open_games`, `no_record`, `game_not_over`, `too_many_analyses`, `too_many_webhooks`, `push_not_offered`, `too_many_devices`, `too_many_notes`, `too_many_blocks`, `too_many_mutes`, `too_many_friends`, `too_many_invitations`, `too_many_imports`, `webhook_disabled`, `webhook_not_verified`, `email_not_configured`, `invalid_link`, `precondition_failed`, `idempotency_key_reused`, `rate_limited`, `internal`, `unavailable`, `issuer_unavailable`. Clients ignore values that they do not know. */
         Code: string;
         /** @description What comes back from an issuer, and the session that asked for it. */
         CompleteSignIn: {
@@ -3167,7 +3174,7 @@ export interface components {
             report_networks: string[];
             /** @description The reports that the player has made, the last one first. */
             reports: components["schemas"]["Report"][];
-            /** @description The networks of the account's last successful sign-ins, at most 3 of the last 90 days: places among those who sign in are kept for them. */
+            /** @description The networks of the account's last successful sign-ins, at most 3 of the last 90 days. For them places are kept among those that sign in. */
             sign_in_networks: components["schemas"]["SignInNetwork"][];
             /** @description The player's sign-ins, newest first. */
             sign_ins: components["schemas"]["SignIn"][];
@@ -4277,6 +4284,11 @@ export interface components {
             shows_last_seen: boolean;
             /** @description When the player was created. */
             since: components["schemas"]["Timestamp"];
+            /**
+             * @description Who may invite the player to a game: `everyone`, `accounts`, `friends` or `none`. Clients ignore values that they do not know.
+             * @example everyone
+             */
+            who_may_invite: string;
         };
         /** @description Whether a password can be set anew by mail. */
         PasswordReset: {
@@ -4729,6 +4741,11 @@ export interface components {
         RecentInvitations: {
             /** @description The times of the invitations, the first one first, whatever has become of them. */
             made_at: components["schemas"]["Timestamp"][];
+            /**
+             * @description A keyed hash of the network of the last one: invitations of one network to a player share a quota. Null if it is not known.
+             * @example 00c1b2a3d4e5f607
+             */
+            network: string | null;
             player: components["schemas"]["Player"];
         };
         /** @description A recent opponent. */
@@ -5099,6 +5116,7 @@ export interface components {
              * @default false
              */
             unlink_identities?: boolean;
+            who_may_invite?: ("everyone" | "accounts" | "friends" | "none") & Record<string, never>;
         };
         /** @description The changes of a webhook. */
         UpdateWebhook: {
@@ -5129,6 +5147,11 @@ export interface components {
             since: components["schemas"]["Timestamp"];
             /** @description Present after a new password: new tokens, because the earlier ones are revoked. */
             tokens?: components["schemas"]["TokenSet"];
+            /**
+             * @description Who may invite the player to a game: `everyone`, `accounts`, `friends` or `none`. Clients ignore values that they do not know.
+             * @example everyone
+             */
+            who_may_invite: string;
         };
         /**
          * @description The margin at the end of the game by best play, in seeds: South's seeds less North's. The sides are those of the position that is
@@ -7421,7 +7444,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `too_many_games`; `too_many_invitations`: the caller has invited the same player 20 times within 24 hours */
+            /** @description `too_many_games`; `too_many_open_games`; `too_many_invitations`: the caller has invited the same player 20 times within 24 hours, or the players of its network 60 times */
             409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -7976,7 +7999,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `too_many_games` */
+            /** @description `too_many_games`; `too_many_open_games`: no game fits, and the caller may open none */
             409: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -14787,7 +14810,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `recent_sign_in_required` */
+            /** @description `player_suspended`; `recent_sign_in_required` */
             403: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
