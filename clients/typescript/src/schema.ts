@@ -353,8 +353,8 @@ export interface paths {
         /**
          * Seek a game
          * @description Takes the body of a new game. Joins the oldest open public game of another player with the same variant, preset, options and clock,
-         *     in which the wanted `side` is free. The other player is there: it got a token in the last 20 minutes (24 hours in slow games), or has a
-         *     device with push notifications. If there is none, opens such a game. If the caller already waits in one, answers with that.
+         *     in which the wanted `side` is free. The other player has a device with push notifications, or got a token in the last 20 minutes
+         *     (24 hours in slow games). If there is none, opens such a game. If the caller already waits in one, answers with that.
          *     All of it is one step: of any number of players that seek at the same moment, no two are left waiting for each other.
          */
         post: operations["seek_game"];
@@ -3649,6 +3649,11 @@ export interface components {
             since: components["schemas"]["Timestamp"];
             suspension: components["schemas"]["Suspension"] | null;
         };
+        /**
+         * @description Who may invite a player.
+         * @enum {string}
+         */
+        InvitersWord: "everyone" | "accounts" | "friends" | "none";
         /** @description An issuer of sign-ins. */
         Issuer: {
             /**
@@ -5116,7 +5121,8 @@ export interface components {
              * @default false
              */
             unlink_identities?: boolean;
-            who_may_invite?: ("everyone" | "accounts" | "friends" | "none") & Record<string, never>;
+            /** @description Who may invite the caller to a game. Others are answered as by a block. A rematch is no invitation. */
+            who_may_invite?: components["schemas"]["InvitersWord"];
         };
         /** @description The changes of a webhook. */
         UpdateWebhook: {

@@ -148,11 +148,12 @@ pub async fn merge(
         }
     }
     let reseated: Vec<Uuid> = changes.iter().map(|change: &Change| change.game.0).collect();
+    // Before the guest is closed: what still counts as the guest's is forgotten then.
+    hand_over_counted_games(&mut transaction, account.player.id, &reseated).await?;
     let least_version = match earlier {
         Some(_) => None,
         None => Some(close(&mut transaction, guest, account.player.id, now).await?),
     };
-    hand_over_counted_games(&mut transaction, account.player.id, &reseated).await?;
     // Last, because the job that makes notices waits for the locks. The guest's sign-ins are void by then; a trigger
     // that deletes devices runs at the end.
     devices::hand_over(&mut transaction, guest, account.player.id, now).await?;

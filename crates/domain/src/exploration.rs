@@ -18,7 +18,8 @@ use crate::{Event, Fact, Game, GameResult, Opponent, PlyAction, Reason, Visibili
 /// many of them.
 pub const EXPLORED_PLIES_MIN: u32 = 6;
 
-/// The same of a game that a player ended, or the clock: before that the end says nothing about the moves, and costs a script nothing.
+/// The fewest plies of a game that was resigned, agreed or lost on time. An earlier end says nothing about the moves, and costs a script
+/// nothing.
 pub const EXPLORED_BROKEN_OFF_PLIES_MIN: u32 = 20;
 
 /// The key of a position under its options: the first 64 bits of the SHA-256 of their text. Among a thousand million

@@ -128,7 +128,9 @@ impl ProblemBody {
             return json;
         }
         let mut short = self.clone();
-        short.errors.iter_mut().flatten().for_each(|error| error.values = None);
+        for error in short.errors.iter_mut().flatten() {
+            error.values = None;
+        }
         loop {
             let json = serde_json::to_string(&short).expect(ALWAYS_JSON);
             let (faults, moves) = (short.errors.as_mut(), short.moves.as_mut());
@@ -137,8 +139,12 @@ impl ProblemBody {
             if json.len() <= FAILURE_BYTES_MAX || listed == 0 {
                 return json;
             }
-            faults.into_iter().for_each(|faults| faults.truncate(faults.len() / 2));
-            moves.into_iter().for_each(|moves| moves.truncate(moves.len() / 2));
+            if let Some(faults) = faults {
+                faults.truncate(faults.len() / 2);
+            }
+            if let Some(moves) = moves {
+                moves.truncate(moves.len() / 2);
+            }
         }
     }
 }

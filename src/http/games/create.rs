@@ -252,8 +252,8 @@ pub(super) fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
     SeatedGame { game, players, invited: None, last_ply: None, hotseat_name: None }
 }
 
-/// Withdraws a new invitation if a block or a setting was stored since it was checked. Of a block and an invitation at the same moment, the later one sees the
-/// other. The answer is that of an invitation that is declined at once.
+/// Withdraws a new invitation if a block or a setting was stored since it was checked. Of a block and an invitation at the same
+/// moment, the later one sees the other. The answer is that of an invitation that is declined at once.
 async fn withdraw_if_refused(state: &AppState, game: &Game) -> Result<(), Problem> {
     let (Some(invited), Some(creator)) = (game.invited(), game.players()[game.terms().creator]) else { return Ok(()) };
     if !may_invite(state, creator, invited).await? {

@@ -45,8 +45,8 @@ const TURN_TIMEOUT: Duration = Duration::from_secs(3);
 /// Seek a game
 ///
 /// Takes the body of a new game. Joins the oldest open public game of another player with the same variant, preset, options and clock,
-/// in which the wanted `side` is free. The other player is there: it got a token in the last 20 minutes (24 hours in slow games), or has a
-/// device with push notifications. If there is none, opens such a game. If the caller already waits in one, answers with that.
+/// in which the wanted `side` is free. The other player has a device with push notifications, or got a token in the last 20 minutes
+/// (24 hours in slow games). If there is none, opens such a game. If the caller already waits in one, answers with that.
 /// All of it is one step: of any number of players that seek at the same moment, no two are left waiting for each other.
 #[utoipa::path(
     tag = "games",

@@ -410,7 +410,7 @@ pub struct UpdateMe {
     shows_last_seen: Option<bool>,
     /// Who may invite the caller to a game. Others are answered as by a block. A rematch is no invitation.
     #[serde(default, deserialize_with = "some_word")]
-    #[schema(nullable = false, inline)]
+    #[schema(nullable = false)]
     who_may_invite: Option<InvitersWord>,
 }
 

@@ -431,11 +431,11 @@ async fn no_secret_is_in_the_log_whatever_is_logged() {
     let refreshed = json!({"grant_type": "refresh_token", "refresh_token": refresh_token});
     let refreshed = send(running.post("/v1/tokens").json(&refreshed)).await;
     let (next, next_refresh) = (refreshed.string("/access_token"), refreshed.string("/refresh_token"));
-    send(running.post("/v1/tokens/revoke").json(&json!({"token": next_refresh}))).await;
     let ticket = json!({"game_id": game.string("/id")});
     let ticket = send(signed(running.post("/v1/me/stream-tickets")).json(&ticket)).await.string("/ticket");
     let path = format!("/v1/games/{}/events?ticket={ticket}", game.string("/id"));
     assert_eq!(send(running.get(&path)).await.body["items"][0]["type"], "created");
+    send(running.post("/v1/tokens/revoke").json(&json!({"token": next_refresh}))).await;
     let forged = format!("{token}x");
     send(running.get("/v1/games").bearer_auth(&forged)).await.is_problem(401, "invalid_token");
     running.signal(Signal::SIGTERM);

@@ -115,7 +115,7 @@ async fn addresses_that_point_inside_and_keys_that_are_none_are_refused() {
         ("p256dh", json!("!")),
         ("p256dh", json!(&point[..86])),
         ("p256dh", json!(off_the_curve)),
-        ("p256dh", json!("B".repeat(100_000 / 2))),
+        ("p256dh", json!("B".repeat(10_000))),
         ("auth", json!("")),
         ("auth", json!("AAAA")),
         ("auth", json!(1)),

@@ -59,7 +59,7 @@ async fn settings_are_replaced_as_a_whole_and_checked() {
         ("time_zone", json!("Berlin")),
         ("time_zone", json!("abc5")),
         ("time_zone", json!("Europe/Berlin' or true")),
-        ("time_zone", json!("E".repeat(5000))),
+        ("time_zone", json!("E".repeat(3000))),
     ] {
         let mut body = both.clone();
         body["quiet_hours"][field] = value;

@@ -133,7 +133,7 @@ async fn a_hint_whose_client_hangs_up_frees_its_place() {
 async fn hints_are_charged_and_guests_of_an_address_share() {
     let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
-    let dee = app.account("Dee", "correct horse").await;
+    let dee = app.established_account("Dee").await;
     let mut games: Vec<(String, &Guest)> = vec![];
     for player in [&ana, &bo, &dee] {
         games.push((small(&app, player).await, player));

@@ -127,8 +127,8 @@ pub async fn seek(
     Ok(sought)
 }
 
-/// The oldest open games of other players that fit and whose creators are present: they got a token of late, or have a device that gets push
-/// notifications. A player that has blocked the seeking one, or is blocked by it, counts as absent. So does one that is apart from it by an app.
+/// The oldest open games of other players that fit and whose creators are present. Such a creator got a token of late, or has a device that gets
+/// push notifications. A player that has blocked the seeking one, or is blocked by it, counts as absent. So does one that is apart from it by an app.
 /// The games of a closed app are a range of the index, and the range of the others has none of them.
 async fn others_that_fit(
     connection: &mut PgConnection,

@@ -19,8 +19,8 @@ pub const INVITATIONS_MAX: u32 = 20;
 /// The time within which invitations count.
 pub const WINDOW: Duration = Duration::days(1);
 
-/// How many invitations all players of one network may send to one player within [`WINDOW`]: those of a class to its teacher, or of a script that
-/// makes guests.
+/// How many invitations all players of one network may send to one player within [`WINDOW`]. Enough for a class and its teacher, and too few for
+/// a script that makes guests.
 pub const NETWORK_INVITATIONS_MAX: u32 = 60;
 
 /// How many each account may send when its network has sent [`NETWORK_INVITATIONS_MAX`]. So a script cannot silence the accounts of a school.
@@ -91,7 +91,8 @@ pub async fn count(pool: &PgPool, new: &NewInvitation) -> Result<Result<(), Offs
     Ok(Ok(()))
 }
 
-/// When there is room for another invitation, if a quota is used up: that of the two, or that of the network and the invited player.
+/// When there is room for another invitation, if a quota is used up. The quotas are that of the two players, and that of the network and the
+/// invited player.
 async fn quota_used_until(
     connection: &mut PgConnection,
     new: &NewInvitation,

@@ -1,4 +1,5 @@
-//! Suspensions that outlive an erasure: a player who comes back as the same person is suspended as before. Knows keyed hashes of persons, and no person.
+//! Suspensions that outlive an erasure: a player who comes back as the same person is suspended as before. Knows keyed hashes of
+//! persons, and no person.
 
 use std::fmt;
 
