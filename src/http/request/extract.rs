@@ -7,7 +7,7 @@ use std::{
     pin::Pin,
 };
 
-use actix_web::{FromRequest, HttpRequest, dev::Payload, http::header};
+use actix_web::{FromRequest, HttpRequest, dev::Payload, http::header, web::Bytes};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, IntoDeserializer, MapAccess, Visitor, value::MapAccessDeserializer},
@@ -64,7 +64,7 @@ impl<T: DeserializeOwned + Default + ToSchema + 'static> FromRequest for Optiona
         let request = request.clone();
         Box::pin(async move {
             let bytes = bytes.await;
-            if bytes.as_ref().is_ok_and(|bytes| bytes.is_empty()) {
+            if bytes.as_ref().is_ok_and(Bytes::is_empty) {
                 return Ok(OptionalBody(T::default()));
             }
             declared?;

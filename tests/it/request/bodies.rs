@@ -26,11 +26,10 @@ fn bounds() -> (Vec<(String, usize)>, usize) {
     for row in section.lines().filter(|row| row.starts_with("| ") && row.ends_with(" KiB |")) {
         let (operations, bound) = row.trim_end_matches(" KiB |").rsplit_once("| ").expect("two columns");
         let bound = bound.parse().expect("a number");
-        match operations.contains('`') {
-            true => {
-                bounds.extend(operations.split('`').skip(1).step_by(2).map(|operation| (operation.to_owned(), bound)))
-            }
-            false => others = bound,
+        if operations.contains('`') {
+            bounds.extend(operations.split('`').skip(1).step_by(2).map(|operation| (operation.to_owned(), bound)));
+        } else {
+            others = bound;
         }
     }
     (bounds, others)

@@ -37,7 +37,7 @@ impl PersonKey {
     /// A NUL stands in no issuer's URL, and an app's id always has the same length.
     fn hash(self, kind: &str, of: &[u8], id: &[u8]) -> Hash {
         let parts = [&self.0[..], kind.as_bytes(), b"\0", of, b"\0", id];
-        parts.into_iter().fold(Sha256::new(), |hash, part| hash.chain_update(part)).finalize().into()
+        parts.into_iter().fold(Sha256::new(), Sha256::chain_update).finalize().into()
     }
 }
 
