@@ -93,7 +93,7 @@ pub struct Established {
 }
 
 /// Scans up to `limit` players after the given one, and forgets the networks of accounts that are no longer new. Such an account is older
-/// than [`NEW_FOR`], and its person is known. What makes it known is a verified address, an issuer, or the others with whom it has played.
+/// than `NEW_FOR`, and its person is known. What makes it known is a verified address, an issuer, or the others with whom it has played.
 /// Among these others an account that is not new counts as a network of its own, because its network is not known.
 pub async fn establish(
     pool: &PgPool,

@@ -42,7 +42,7 @@ impl fmt::Debug for SignInNetwork {
     }
 }
 
-/// Notes that an account was signed in to from a network; of its networks, the last [`NETWORKS_MAX`] stay. A guest has none.
+/// Notes that an account was signed in to from a network; of its networks, the last `NETWORKS_MAX` stay. A guest has none.
 pub async fn note(pool: &PgPool, player: PlayerId, network: SignInNetwork, now: OffsetDateTime) -> Result<(), DbError> {
     // The player's row is locked, so that no erasure leaves the network behind.
     sqlx::query!(
