@@ -2748,14 +2748,6 @@ export interface components {
              */
             url: string;
         };
-        /** @description The account's password, in the body of a call that needs nothing else. */
-        CurrentPassword: {
-            /**
-             * Format: password
-             * @description Of an account: its password, unless its sign-in began within the last 10 minutes.
-             */
-            current_password?: string | null;
-        };
         /** @description The outcome of a deletion. */
         DeletedImports: {
             /**
@@ -4294,6 +4286,14 @@ export interface components {
              * @example everyone
              */
             who_may_invite: string;
+        };
+        /** @description The account's password, in the body of a call that needs nothing else. */
+        PasswordConfirmation: {
+            /**
+             * Format: password
+             * @description Of an account: its password, unless its sign-in began within the last 10 minutes.
+             */
+            current_password?: string | null;
         };
         /** @description Whether a password can be set anew by mail. */
         PasswordReset: {
@@ -12583,7 +12583,7 @@ export interface operations {
                  *       "current_password": "correct horse"
                  *     }
                  */
-                "application/json": components["schemas"]["CurrentPassword"];
+                "application/json": components["schemas"]["PasswordConfirmation"];
             };
         };
         responses: {
@@ -14777,7 +14777,7 @@ export interface operations {
                  *       "current_password": "correct horse"
                  *     }
                  */
-                "application/json": components["schemas"]["CurrentPassword"];
+                "application/json": components["schemas"]["PasswordConfirmation"];
             };
         };
         responses: {
@@ -16134,7 +16134,7 @@ export interface operations {
                  *       "current_password": "correct horse"
                  *     }
                  */
-                "application/json": components["schemas"]["CurrentPassword"];
+                "application/json": components["schemas"]["PasswordConfirmation"];
             };
         };
         responses: {

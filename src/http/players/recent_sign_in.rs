@@ -73,6 +73,7 @@ async fn check_password(
 /// The account's password, in the body of a call that needs nothing else.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(as = PasswordConfirmation)]
 pub struct CurrentPassword {
     /// Of an account: its password, unless its sign-in began within the last 10 minutes.
     #[schema(format = Password)]
