@@ -124,7 +124,7 @@ async fn a_link_to_the_former_address_gives_a_stolen_account_back() {
     for mail in own {
         assert_eq!(restore(&app, &mail.token()).await.status, 422);
     }
-    assert!(smtp.deliver(&app).await.is_empty(), "a restoration tells nobody");
+    assert!(smtp.deliver(&app).await.is_empty(), "a restoration queues no mail");
     assert_eq!(restore(&app, &link).await.status, 422);
 
     let fields = [("token", token_of(&restored)), ("password", "stolen no more")];

@@ -109,7 +109,7 @@ async fn a_kept_suspension_ends_when_the_suspension_would_have() {
     assert_eq!(kept_suspensions::purge(&app.db, now(), 10).await.expect("a database"), 0);
     let later = now() + time::Duration::days(8);
     assert_eq!(kept_suspensions::purge(&app.db, later, 10).await.expect("a database"), 1);
-    // Nobody is suspended by a hash that is not known.
+    // A hash that is not known suspends no player.
     let player = PlayerId(Uuid::now_v7());
     let restored = kept_suspensions::restore(&app.db, player, &[7; 32], now()).await.expect("a database");
     assert!(restored.is_none());

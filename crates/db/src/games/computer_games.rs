@@ -13,7 +13,7 @@ use crate::connection::{DbError, statement};
 pub struct ComputerGames {
     /// Those of the player.
     pub own: i64,
-    /// Those of all guests and new accounts of the player's network, or of all players of its app. An account that is not new has none.
+    /// Running games of all guests and new accounts of the player's network, or of all players of its app. An account that is not new has none.
     pub of_network: i64,
     /// Whether the player is an app's.
     pub is_of_app: bool,

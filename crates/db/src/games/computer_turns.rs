@@ -43,7 +43,7 @@ pub struct ComputerTurn {
 pub struct Waits {
     /// Those of the round of a turn, with that turn.
     pub of_round: Vec<Duration>,
-    /// Those of the same account, or of guests and new accounts of the same network, with that turn.
+    /// Turns of the same account, or of guests and new accounts of the same network, with that turn.
     pub of_place: Vec<Duration>,
 }
 

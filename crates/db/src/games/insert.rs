@@ -30,9 +30,9 @@ pub enum Inserted {
 /// Which limit a new open game would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenGamesLimit {
-    /// That of its creator.
+    /// The limit of the creator.
     Player,
-    /// That of the creator's network.
+    /// The limit of the creator's network.
     Network,
 }
 
