@@ -60,6 +60,7 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     in_batches(async || player_keys::purge(pool, now, BATCH).await).await?;
     in_batches(async || identities::purge_sessions(pool, now, BATCH).await).await?;
     in_batches(async || deliveries::purge(pool, now, BATCH).await).await?;
+    in_batches(async || deliveries::purge_long_logs(pool, now, BATCH).await).await?;
     in_batches(async || sending::purge(pool, now, BATCH).await).await?;
     in_batches(async || deliveries::purge_abandoned(pool, now, BATCH).await).await?;
     in_batches(async || analyses::purge(pool, now, BATCH).await).await?;

@@ -110,6 +110,8 @@ pub async fn restore(
             delete from recovery_code where player_id = $1 and created_at >= $3
         ), identities as (
             delete from player_identity where player_id = $1 and created_at >= $3
+        ), networks as (
+            delete from sign_in_network where player_id = $1
         ), password as (
             update account set password_hash = $5 where player_id = $1
         )

@@ -6,7 +6,10 @@ use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::health;
+use super::{
+    health,
+    queue::{WAITING_FOR_APP_MAX, WAITING_MAX},
+};
 use crate::connection::{DbError, statement};
 
 /// The type of a test message.
@@ -20,6 +23,9 @@ pub(super) const UNVERIFIED: &str = "unverified";
 
 /// How long ended deliveries are kept, and deliveries that wait for a disabled webhook.
 pub const KEPT: Duration = Duration::days(7);
+
+/// A log that got a delivery within this time has grown of late. The last deliveries end later.
+const GROWN_WITHIN: Duration = Duration::hours(1);
 
 /// A delivery as its player sees it.
 #[derive(Clone, Debug)]
@@ -178,6 +184,34 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64
     )
     .execute(pool)
     .instrument(statement("delete webhook_delivery"))
+    .await?;
+    Ok(deleted.rows_affected())
+}
+
+/// Deletes up to `limit` ended deliveries of logs that are too long; returns how many. An endpoint keeps as many ended ones as may wait
+/// for it. Only logs that have grown of late are read.
+pub async fn purge_long_logs(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
+    let deleted = sqlx::query!(
+        r#"
+        delete from webhook_delivery where id in (
+            select old.id from webhook cross join lateral (
+                select created_at from webhook_delivery where webhook_id = webhook.id order by id desc limit 1
+            ) newest
+            cross join lateral (
+                select id from webhook_delivery where webhook_id = webhook.id and ended_at is not null order by id desc
+                offset case when exists (select from app where app.id = player_id) then $3::bigint else $2 end limit $4
+            ) old
+            where newest.created_at > $1
+            limit $4
+        ) and ended_at is not null
+        "#,
+        now - GROWN_WITHIN,
+        WAITING_MAX,
+        WAITING_FOR_APP_MAX,
+        i64::from(limit),
+    )
+    .execute(pool)
+    .instrument(statement("delete webhook_delivery long logs"))
     .await?;
     Ok(deleted.rows_affected())
 }

@@ -28,7 +28,7 @@ const OF_GAME_MAX: i64 = 64;
 pub const WAITING_MAX: i64 = 10_000;
 
 /// The same for an endpoint of an app, which is told of the games of all its players.
-const WAITING_FOR_APP_MAX: i64 = 100_000;
+pub(super) const WAITING_FOR_APP_MAX: i64 = 100_000;
 
 /// How long a count of what waits for an endpoint holds. It reads as many rows as wait.
 const COUNT_AGE_MAX: StdDuration = StdDuration::from_secs(1);
