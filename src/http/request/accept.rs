@@ -9,6 +9,7 @@ use actix_web::{
     middleware::Next,
 };
 
+use super::body;
 use crate::http::answer::{code::Code, problem::Problem};
 
 /// The type of server-sent events.
@@ -26,11 +27,14 @@ const PNG: [&str; 3] = ["image/png", "image/*", "*/*"];
 /// The suffixes of the paths of pictures, and their types.
 const PICTURES: [(&str, [&str; 3]); 2] = [(".svg", SVG), (".png", PNG)];
 
-/// Refuses a request under `/v1` whose `Accept` excludes all types of its path, before anything is done.
+/// Refuses a request under `/v1` whose `Accept` excludes all types of its path, and a read with a long body, before anything is done.
 pub async fn negotiate(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
+    if let Some(problem) = body::refuse_with_read(request.request()) {
+        return Ok(request.error_response(problem));
+    }
     let path = request.path();
     let picture = PICTURES.iter().find(|(suffix, _)| path.starts_with("/v1/") && path.ends_with(suffix));
     if let Some((_, ranges)) = picture {

@@ -32,6 +32,19 @@ pub const LONG_BODY: usize = 64 * 1024;
 /// How long a body may take to arrive: 64 KiB over a slow connection. A stopping server waits for it.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Why a read is refused for its body: no read has one, and its bytes would stay in memory as long as the request waits.
+pub(super) fn refuse_with_read(request: &HttpRequest) -> Option<Problem> {
+    let headers = request.headers();
+    let may_be_long = || match headers.get(header::CONTENT_LENGTH) {
+        Some(length) => {
+            length.to_str().ok().and_then(|length| length.parse().ok()).is_none_or(|length: usize| length > SHORT_BODY)
+        }
+        None => headers.contains_key(header::TRANSFER_ENCODING),
+    };
+    (request.method().is_safe() && may_be_long())
+        .then(|| Problem::new(Code::PayloadTooLarge, "a read has no body of more than 4 KiB, or of an unknown length"))
+}
+
 /// The whole body, if it arrives in time.
 pub(super) fn read(
     request: &HttpRequest,
