@@ -4,7 +4,10 @@
 //! and a read. With few connections there are fewer workers, and the jobs share one connection. Nothing opens a connection
 //! that is not in the plan.
 
+use sqlx::PgPool;
 use thiserror::Error;
+
+use crate::db::{self, Database, connection::LastUse};
 
 /// All connections of the pools that read for requests. Each worker has an equal part.
 ///
@@ -49,6 +52,18 @@ pub struct ConnectionPlan {
     pub has_standby: bool,
     /// Of webhooks, the computer, analyses and the explorer.
     pub jobs: JobConnections,
+    pub supply: Supply,
+}
+
+/// What the database gave at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Supply {
+    /// All connections that were asked for.
+    Full,
+    /// Fewer, and the plan is a smaller one.
+    Reduced,
+    /// Fewer than the least. Parts wait for connections until others leave some.
+    Scarce,
 }
 
 /// The connections of the jobs that have threads of their own.
@@ -80,6 +95,7 @@ impl ConnectionPlan {
             housekeeping: 1,
             has_standby: demand.has_standby,
             jobs: JobConnections::Shared,
+            supply: Supply::Full,
         };
         let max = max.unwrap_or(u32::MAX);
         if plan.total() > max {
@@ -110,6 +126,17 @@ impl ConnectionPlan {
             plan = step;
         }
         Ok(plan)
+    }
+
+    /// A pool of up to `max` connections for another part than moves. They are opened at once unless there are too few.
+    pub fn pool(&self, database: Database, max: u32) -> PgPool {
+        db::kept_pool(database, max, if self.supply == Supply::Scarce { 0 } else { max }).0
+    }
+
+    /// A worker's pool, and when it last had a connection to give. One of its connections is opened at once, however few there are.
+    pub fn worker_pool(&self, database: Database) -> (PgPool, LastUse) {
+        let kept = if self.supply == Supply::Scarce { 1 } else { self.reads_each };
+        db::kept_pool(database, self.reads_each, kept)
     }
 
     /// How many connections the process opens at most.

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command.unwrap_or(Command::Serve) {
         Command::Serve => commands::serve(&cli.serve),
-        Command::Migrate => commands::migrate(&cli.serve),
+        Command::Migrate(options) => commands::migrate(&cli.serve, &options),
         Command::Openapi(openapi) => commands::openapi(openapi.version),
         Command::Configuration => commands::configuration(),
         Command::Verify(verify) => commands::verify(&cli.serve, &verify),

@@ -6,7 +6,7 @@ use futures_util::future::{join, join_all, join4};
 use mancala_server::{
     config::{Serve, Switch},
     connection_plan::{ConnectionPlan, JobConnections},
-    db::{self, Database, Writers},
+    db::{Database, Writers},
     file_plan::FilePlan,
     http,
     jobs::{analyses, computers, deadlines, explorer, mail, maintenance, purge, push, suspended_games, webhooks},
@@ -62,9 +62,9 @@ impl Background {
     ) -> Result<Self, Failure> {
         let Bounds { plan, files, jobs_delay } = bounds;
         let pools: [PgPool; 2] = if plan.housekeeping > 1 {
-            [db::pool(database.clone(), 1), db::pool(database.clone(), 1)]
+            [plan.pool(database.clone(), 1), plan.pool(database.clone(), 1)]
         } else {
-            let shared = db::pool(database.clone(), 1);
+            let shared = plan.pool(database.clone(), 1);
             [shared.clone(), shared]
         };
         // Deadlines are not delayed by other jobs unless there are few connections.
@@ -93,10 +93,10 @@ impl Background {
         let jobs = Jobs::new(options, push, &files, writers, metrics);
         let database = database.clone();
         let threads = match plan.jobs {
-            JobConnections::Own { webhooks, .. } => jobs.on_threads(&database, webhooks)?,
+            JobConnections::Own { webhooks, .. } => jobs.on_threads(plan, &database, webhooks)?,
             // All on one thread and one connection.
             JobConnections::Shared => {
-                let run = move |stopping| after(jobs_delay, jobs.on_one_connection(db::pool(database, 1), stopping));
+                let run = move |stopping| after(jobs_delay, jobs.on_one_connection(plan.pool(database, 1), stopping));
                 vec![JobThread::start("jobs", priority::lower, run)?]
             }
         };
@@ -191,23 +191,28 @@ impl Jobs {
     }
 
     /// Starts each job on a thread with a connection of its own; webhooks have more of them.
-    fn on_threads(self, database: &Database, webhook_connections: u32) -> Result<Vec<JobThread>, Failure> {
+    fn on_threads(
+        self,
+        plan: ConnectionPlan,
+        database: &Database,
+        webhook_connections: u32,
+    ) -> Result<Vec<JobThread>, Failure> {
         let Self { webhooks: settings, push, writers, metrics, .. } = self;
         let (options, appended) = (database.clone(), writers.webhook_events());
-        let send = move |stopping| notify(db::pool(options, webhook_connections), appended, settings, push, stopping);
+        let send = move |stopping| notify(plan.pool(options, webhook_connections), appended, settings, push, stopping);
         let mut threads = vec![JobThread::start("webhooks", || {}, send)?];
         for _ in 0..self.computer_threads {
             let (options, writers, metrics) = (database.clone(), writers.clone(), metrics.clone());
-            let play = move |stopping| computers::run(db::pool(options, 1), writers, metrics, stopping);
+            let play = move |stopping| computers::run(plan.pool(options, 1), writers, metrics, stopping);
             threads.push(JobThread::start("computer", priority::lower, play)?);
         }
         for _ in 0..self.analysis_threads {
             let (options, writers, metrics) = (database.clone(), writers.clone(), metrics.clone());
-            let analyse = move |stopping| analyses::run(db::pool(options, 1), writers, metrics, stopping);
+            let analyse = move |stopping| analyses::run(plan.pool(options, 1), writers, metrics, stopping);
             threads.push(JobThread::start("analysis", priority::lower, analyse)?);
         }
         let options = database.clone();
-        let explore = move |stopping| explorer::run(db::pool(options, 1), metrics, stopping);
+        let explore = move |stopping| explorer::run(plan.pool(options, 1), metrics, stopping);
         threads.push(JobThread::start("explorer", priority::lower, explore)?);
         Ok(threads)
     }

@@ -1,27 +1,19 @@
-//! The connections of `serve`, fitted to what the database has free.
+//! The connections of `serve`, fitted to what the database gives.
 
 use std::time::Duration;
 
 use mancala_server::{
-    connection_plan::{ConnectionPlan, Demand, TooFew},
-    db::{Database, connection::free},
+    connection_plan::{ConnectionPlan, Demand, Supply, TooFew},
+    db::{Database, connection::openable},
 };
-use tokio::time::timeout;
-
-/// How long the database may take to say how many connections are free.
-const ASK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the jobs wait at the start if there are fewer connections than the least, so that moves get theirs first.
 const JOBS_DELAY: Duration = Duration::from_secs(5);
 
-/// The plan, or a smaller one if the database has fewer free connections; and how long the jobs wait. The log has either plan.
+/// The plan, or a smaller one if the database gives fewer connections; and how long the jobs wait. The log has either plan.
 pub async fn fitted(demand: Demand, plan: ConnectionPlan, database: &Database) -> (ConnectionPlan, Duration) {
     let wanted = plan.total();
-    let free = match timeout(ASK_TIMEOUT, free::connections(database)).await {
-        Ok(Ok(free)) => free,
-        // The plan holds, and the pools wait for connections.
-        _ => wanted,
-    };
+    let free = openable(database, wanted).await;
     if free >= wanted {
         log(&plan, "connections to the database are planned");
         return (plan, Duration::ZERO);
@@ -35,7 +27,7 @@ pub async fn fitted(demand: Demand, plan: ConnectionPlan, database: &Database) -
                  a restart with more (max_connections, or a lower --db-connections)"
             );
             log(&smaller, "connections to the database are planned");
-            (smaller, Duration::ZERO)
+            (ConnectionPlan { supply: Supply::Reduced, ..smaller }, Duration::ZERO)
         }
         Err(TooFew { least }) => {
             // Where connections become free, moves go on. Until then they are answered 503.
@@ -47,13 +39,14 @@ pub async fn fitted(demand: Demand, plan: ConnectionPlan, database: &Database) -
                  until there are more (max_connections)"
             );
             log(&smallest, "connections to the database are planned");
-            (smallest, JOBS_DELAY)
+            (ConnectionPlan { supply: Supply::Scarce, ..smallest }, JOBS_DELAY)
         }
     }
 }
 
 fn log(plan: &ConnectionPlan, message: &'static str) {
-    let ConnectionPlan { writers, workers, reads_each, has_listener, heavy, housekeeping, has_standby, jobs } = plan;
+    let ConnectionPlan { writers, workers, reads_each, has_listener, heavy, housekeeping, has_standby, jobs, .. } =
+        plan;
     tracing::info!(
         total = plan.total(),
         writers,

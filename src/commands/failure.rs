@@ -1,6 +1,6 @@
 //! How a command fails: one line on standard error, and an exit status.
 
-use std::{fmt::Display, path::Path, process::ExitCode};
+use std::{error::Error, fmt::Display, path::Path, process::ExitCode};
 
 /// The exit status for wrong options; the command line's own errors have it too.
 const MISUSE: u8 = 2;
@@ -21,6 +21,14 @@ impl Failure {
     /// A failure with exit status 1.
     pub fn new(error: impl Display) -> Self {
         Self { line: error.to_string(), status: 1 }
+    }
+
+    /// A failure with exit status 1 that names its cause.
+    pub fn with_cause(error: &impl Error) -> Self {
+        match error.source() {
+            Some(cause) => Self::new(format!("{error}: {cause}")),
+            None => Self::new(error),
+        }
     }
 
     /// A failure because of wrong options, with exit status 2.

@@ -19,7 +19,7 @@ pub use options::{AccessLogFormat, AccessLogLevel, Cli, Database, LogFormat, Ser
 pub use read::Misread;
 pub use reference::reference;
 pub use subcommands::{
-    Archive, Backup, Command, Export, GameForm, Import, ImportVisibility, Lasting, Openapi, OpenapiVersion, Reindex,
-    Restore, Solve, Unarchive, Upgrade, Verify,
+    Archive, Backup, Command, Export, GameForm, Import, ImportVisibility, Lasting, Migrate, Openapi, OpenapiVersion,
+    Reindex, Restore, Solve, Unarchive, Upgrade, Verify,
 };
 pub use values::{Networks, Ports};

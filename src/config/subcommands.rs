@@ -16,7 +16,7 @@ pub enum Command {
     /// Start the service (the default). Pending migrations run first
     Serve,
     /// Run the pending migrations, and exit
-    Migrate,
+    Migrate(Migrate),
     /// Print the OpenAPI document, and exit
     Openapi(Openapi),
     /// Print docs/configuration.md, and exit
@@ -67,6 +67,15 @@ pub enum Command {
     /// take seconds, and Kalah with six pits of four seeds takes minutes. Larger boards are out of reach, and so is Oware with more
     /// than a few seeds, because its positions repeat
     Solve(Solve),
+}
+
+/// For whom to migrate.
+#[derive(Clone, Debug, Args)]
+pub struct Migrate {
+    /// Give this role of the database the rights that a server needs on all tables, and on those of later migrations: for servers
+    /// that run as another user than the one that migrates
+    #[arg(long, value_name = "ROLE")]
+    pub grant_to: Option<String>,
 }
 
 /// Which form of the document.

@@ -46,7 +46,7 @@ use crate::{
     access_log::AccessLog,
     connection_plan::ConnectionPlan,
     db::{
-        self, Database, Freshness, Lookups, Reads, Standby, StandbyEvent, Writers,
+        Database, Freshness, Lookups, Reads, Standby, StandbyEvent, Writers,
         connection::{
             notifications,
             sight::{Continuity, Sight},
@@ -334,8 +334,11 @@ impl Shared {
             let freshness = Freshness::start(service.database.clone(), standby.clone(), observe);
             (standby, Arc::new(freshness))
         });
-        let heavy_reads =
-            || reads(db::pool(service.database.clone(), service.plan.heavy), standby.as_ref(), service.plan.heavy);
+        let heavy_reads = || {
+            reads(service.plan.pool(service.database.clone(), service.plan.heavy), standby.as_ref(), service.plan.heavy)
+        };
+        let (writers, hub, metrics) = (service.writers.clone(), service.hub.clone(), service.metrics.clone());
+        let readiness = Arc::new(Readiness::new(writers, hub, service.plan, metrics));
         for issuer in service.issuers.iter() {
             service.metrics.know_issuer(&issuer.settings().id);
         }
@@ -356,7 +359,7 @@ impl Shared {
             seeks: Arc::new(Semaphore::new(1)),
             metrics: service.metrics,
             append_outage: Arc::new(Outage::new(APPENDS_FAIL, APPENDS_WORK)),
-            readiness: Arc::default(),
+            readiness,
             open_for: service.open_for,
             networks: Networks::new(network_key),
             network_games_max: service.network_games_max,
@@ -373,10 +376,11 @@ impl Shared {
     /// The state of one more worker, with connections of its own. Call it on the worker's thread.
     fn worker_state(&self) -> Arc<AppState> {
         let read_permits = usize::try_from(self.plan.reads_each / 2).unwrap_or(1).max(1);
-        let db = db::pool_for_moves(self.database.clone(), self.plan.reads_each);
+        let (db, db_last_use) = self.plan.worker_pool(self.database.clone());
         let state = Arc::new(AppState {
             reads: reads(db.clone(), self.standby.as_ref(), self.plan.reads_each),
             db,
+            db_last_use,
             writers: self.writers.clone(),
             cursors: Cursors::new(self.tokens.cursor_key()),
             tokens: self.tokens.clone(),
@@ -407,11 +411,14 @@ impl Shared {
             reserved_names: self.reserved_names.clone(),
             draining: self.draining.clone(),
         });
+        self.readiness.follow(&state);
         let watched = Arc::downgrade(&state);
         self.metrics.watched().connections(move || watched.upgrade().map(|state| state.connections()));
         let (pool, lookups) = (Arc::downgrade(&state), Arc::downgrade(&state));
-        self.metrics.watched().resource("db_pool_connections", self.plan.reads_each as usize, move || {
-            pool.upgrade().map(|state| (state.db.size() as usize).saturating_sub(state.db.num_idle()))
+        // The bound is what could be opened.
+        self.metrics.watched().changing_resource("db_pool_connections", move || {
+            let Connections { pool, pool_idle, .. } = pool.upgrade()?.connections();
+            Some((pool.saturating_sub(pool_idle), pool))
         });
         self.metrics.watched().resource("lookup_queue", Lookups::QUEUE_MAX, move || {
             lookups.upgrade().map(|state| state.lookups.queued())

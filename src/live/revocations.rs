@@ -32,6 +32,8 @@ pub struct Revocations {
     entries: RwLock<HashMap<PlayerId, Entry>>,
     /// When the last successful read began.
     read_at: watch::Sender<Option<Instant>>,
+    /// When the process began to read.
+    begin: Instant,
 }
 
 #[derive(Clone, Debug)]
@@ -52,7 +54,7 @@ pub struct Standing {
 
 impl Default for Revocations {
     fn default() -> Self {
-        Self { entries: RwLock::default(), read_at: watch::Sender::new(None) }
+        Self { entries: RwLock::default(), read_at: watch::Sender::new(None), begin: Instant::now() }
     }
 }
 
@@ -77,6 +79,11 @@ impl Revocations {
     /// Whether the revocations of the other processes are known.
     pub fn are_current(&self) -> bool {
         self.read_at.borrow().is_some_and(|at| at.elapsed() < CURRENT_FOR)
+    }
+
+    /// The time since the last successful read, or since the first one is awaited.
+    pub fn age(&self) -> Duration {
+        self.read_at.borrow().unwrap_or(self.begin).elapsed()
     }
 
     /// Waits until the revocations of the other processes are known; returns whether they are. Cancel-safe.

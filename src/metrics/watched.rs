@@ -44,8 +44,8 @@ type Source<T> = Box<dyn Fn() -> Option<T> + Send + Sync>;
 /// Something bounded, of which a process may have several parts.
 struct Resource {
     name: &'static str,
-    max: usize,
-    source: Source<usize>,
+    /// How much is in use, and the bound.
+    source: Source<(usize, usize)>,
 }
 
 /// The gauges, and the owners that they are read from.
@@ -66,6 +66,7 @@ pub struct Watched {
     resources: Mutex<Vec<Resource>>,
     in_use: Family<[(&'static str, &'static str); 1], Gauge>,
     max: Family<[(&'static str, &'static str); 1], Gauge>,
+    missing_rights: Family<[(&'static str, String); 1], Gauge>,
 }
 
 impl Watched {
@@ -101,6 +102,19 @@ impl Watched {
             "The bound of each resource: at the bound, requests are refused or wait",
             self.max.clone(),
         );
+        registry.register(
+            "missing_rights",
+            "1 for each right on a table that the database user lacks, such as `insert on event`",
+            self.missing_rights.clone(),
+        );
+    }
+
+    /// Shows these rights as missing, and no others.
+    pub fn set_missing_rights(&self, rights: &[String]) {
+        self.missing_rights.clear();
+        for right in rights {
+            self.missing_rights.get_or_create(&[("right", right.clone())]).set(1);
+        }
     }
 
     /// Reads the waiters from `source` each time the metrics are read.
@@ -121,7 +135,16 @@ impl Watched {
     /// Reads how much of a bounded resource is in use each time the metrics are read, until `source` returns `None`. Parts of the
     /// same name are added.
     pub fn resource(&self, name: &'static str, max: usize, source: impl Fn() -> Option<usize> + Send + Sync + 'static) {
-        lock(&self.resources).push(Resource { name, max, source: Box::new(source) });
+        self.changing_resource(name, move || source().map(|in_use| (in_use, max)));
+    }
+
+    /// The same for a resource whose bound changes: `source` returns how much is in use, and the bound.
+    pub fn changing_resource(
+        &self,
+        name: &'static str,
+        source: impl Fn() -> Option<(usize, usize)> + Send + Sync + 'static,
+    ) {
+        lock(&self.resources).push(Resource { name, source: Box::new(source) });
     }
 
     /// Sets all gauges to what their owners answer now.
@@ -158,9 +181,9 @@ impl Watched {
     fn read_resources(&self) {
         let mut sums: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
         lock(&self.resources).retain(|resource| match (resource.source)() {
-            Some(in_use) => {
+            Some((in_use, max)) => {
                 let sum = sums.entry(resource.name).or_default();
-                *sum = (sum.0 + in_use, sum.1 + resource.max);
+                *sum = (sum.0 + in_use, sum.1 + max);
                 true
             }
             None => false,

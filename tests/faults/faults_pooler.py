@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LIMITED_S = 3
 
 
-def pgbouncer(run, cluster, mode, is_old=False):
+def pgbouncer(run, cluster, mode, is_old=False, pool_size=60):
     """Starts a pgbouncer in front of the cluster; its port. An old one does not follow prepared statements."""
     variable = "OLD_PGBOUNCER" if is_old else "PGBOUNCER"
     program = os.environ.get(variable) or shutil.which("pgbouncer", path=os.environ["PATH"] + ":/usr/sbin")
@@ -43,7 +43,7 @@ auth_type = trust
 auth_file = {users}
 admin_users = postgres
 pool_mode = {mode}
-default_pool_size = 60
+default_pool_size = {pool_size}
 max_client_conn = 300
 ignore_startup_parameters = extra_float_digits,options
 {prepared}""")

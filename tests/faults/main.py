@@ -21,11 +21,13 @@ import re
 import signal
 import sys
 
-import faults_database  # noqa: F401  (registers its faults)
+import faults_connections  # noqa: F401  (registers its faults)
+import faults_database  # noqa: F401
 import faults_network  # noqa: F401
 import faults_patroni  # noqa: F401
 import faults_pooler  # noqa: F401
 import faults_process  # noqa: F401
+import faults_rights  # noqa: F401
 import faults_update  # noqa: F401
 from cluster import Skipped
 from run_of_fault import FAULTS, Run

@@ -37,12 +37,11 @@ pub mod players;
 pub mod push;
 pub mod readiness;
 pub mod records;
+pub mod rights;
 pub mod study;
 pub mod webhooks;
 
-pub use connection::{
-    Database, DbError, Freshness, Reads, Standby, StandbyEvent, Unusable, WrongUrl, pool, pool_for_moves,
-};
+pub use connection::{Database, DbError, Freshness, Reads, Standby, StandbyEvent, Unusable, WrongUrl, kept_pool, pool};
 pub use games::{
     lookups::{Fingerprint, Lookups},
     writers::{WriterTasks, Writers},

@@ -1,6 +1,10 @@
 //! The schema's migrations, built into the binary, which of them a database has, and whether this binary may work on it.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeSet,
+    sync::LazyLock,
+    time::{Duration, Instant},
+};
 
 use sqlx::{
     Connection, PgConnection,
@@ -10,7 +14,7 @@ use thiserror::Error;
 use tokio::time::{sleep, timeout};
 use tracing::Instrument;
 
-use crate::connection::{Database, DbError, Setting, statement};
+use crate::connection::{Database, DbError, Setting, may_pass, statement};
 
 /// sqlx would refuse every database with a later migration. [`Schema::check_compatibility`] refuses only those that exclude this binary.
 static MIGRATOR: Migrator = Migrator { ignore_missing: true, ..sqlx::migrate!("../../migrations") };
@@ -25,14 +29,14 @@ const LOCK_TIMEOUT: &str = "500ms";
 /// The code of PostgreSQL for a table that is not there.
 const UNDEFINED_TABLE: &str = "42P01";
 
-/// The pause before the second attempt to get a table's lock; each later one is twice as long.
-const LOCK_PAUSE: Duration = Duration::from_millis(500);
+/// The pause before the second attempt, after a lock of a table or another passing failure; each later one is twice as long.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// The longest of these pauses.
-const LOCK_PAUSE_MAX: Duration = Duration::from_secs(5);
+const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// How long the start waits for locks on tables, unless an option says otherwise.
-const LOCK_WAIT: Duration = Duration::from_mins(1);
+/// How long the start waits for locks on tables, and for the end of a failover, unless an option says otherwise.
+const WAIT: Duration = Duration::from_mins(1);
 
 /// How long the start waits while another process migrates: as long as a statement of a migration may take.
 const OTHER_MIGRATOR_WAIT: Duration = Duration::from_mins(30);
@@ -94,51 +98,67 @@ pub enum MigrationError {
     Failed(#[source] MigrateError),
 }
 
+impl MigrationError {
+    /// Whether the same attempt may succeed after a failover, or when the database has started.
+    fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable(error) => error.may_pass(),
+            Self::Failed(MigrateError::ExecuteMigration(cause, _) | MigrateError::Execute(cause)) => may_pass(cause),
+            _ => false,
+        }
+    }
+}
+
 /// Applies the missing migrations, and waits up to a minute for the locks of tables: see [`run_within`].
 pub async fn run(database: impl Into<Database>) -> Result<(), MigrationError> {
-    run_within(&database.into(), LOCK_WAIT).await
+    run_within(&database.into(), WAIT).await
 }
 
 /// Applies the missing migrations. Any number of servers may start at once: one of them migrates, and the others wait for it.
 /// If none is missing, no privilege to change tables is needed.
 ///
 /// A migration that does not get the lock of a table is undone and tried again, for up to `wait`. Between two attempts the
-/// queries that queued behind it run.
+/// queries that queued behind it run. The same holds for one that a failover or a restart of the database has cut off.
 pub async fn run_within(database: &Database, wait: Duration) -> Result<(), MigrationError> {
     let begun = Instant::now();
-    let mut pause = LOCK_PAUSE;
+    let mut pause = PAUSE;
     loop {
-        // A connection for each attempt: a failed one may still hold the lock of the migrations.
-        let connection = timeout(CONNECT_TIMEOUT, database.connect_as("mancala-server migrate", &SETTINGS)).await;
-        let mut connection =
-            connection.unwrap_or_else(|_| Err(DbError::unreachable())).map_err(MigrationError::Unreachable)?;
-        if is_complete(&mut connection).await? {
-            return Ok(());
-        }
-        let outcome = if database.is_pooled_by_transaction() {
-            migrate_in_one_transaction(&mut connection).await
-        } else {
-            MIGRATOR.run_direct(None, &mut connection, false).await
-        };
-        if outcome.is_ok() {
-            // While this process waited for the lock, a later version may have migrated.
-            is_complete(&mut connection).await?;
-        }
-        // What was committed stays; an error while closing changes nothing.
-        let _ = connection.close().await;
-        let Err(error) = outcome else { return Ok(()) };
-        let (holder, wait) = match &error {
-            MigrateError::ExecuteMigration(cause, _) if is_locked(cause) => ("a transaction on the same tables", wait),
-            MigrateError::Execute(cause) if is_locked(cause) => ("another process that migrates", OTHER_MIGRATOR_WAIT),
-            _ => return Err(failure(error)),
+        let Err(error) = attempt(database).await else { return Ok(()) };
+        let (awaited, wait) = match &error {
+            MigrationError::Locked(MigrateError::Execute(_)) => ("another process that migrates", OTHER_MIGRATOR_WAIT),
+            MigrationError::Locked(_) => ("a transaction on the same tables", wait),
+            error if error.may_pass() => ("a database that takes writes", wait),
+            _ => return Err(error),
         };
         if begun.elapsed() + pause > wait {
-            return Err(MigrationError::Locked(error));
+            return Err(error);
         }
-        tracing::warn!(holder, elapsed_ms = begun.elapsed().as_millis(), "the migrations wait for a lock");
+        tracing::warn!(awaited, cause = %error, elapsed_ms = begun.elapsed().as_millis(), "the migrations wait");
         sleep(pause).await;
-        pause = (pause * 2).min(LOCK_PAUSE_MAX);
+        pause = (pause * 2).min(PAUSE_MAX);
     }
+}
+
+/// Applies the missing migrations once, over a connection of its own: a failed one may still hold the lock of the migrations.
+async fn attempt(database: &Database) -> Result<(), MigrationError> {
+    let connection = timeout(CONNECT_TIMEOUT, database.connect_as("mancala-server migrate", &SETTINGS)).await;
+    let mut connection =
+        connection.unwrap_or_else(|_| Err(DbError::unreachable())).map_err(MigrationError::Unreachable)?;
+    if is_complete(&mut connection).await? {
+        return Ok(());
+    }
+    let outcome = if database.is_pooled_by_transaction() {
+        migrate_in_one_transaction(&mut connection).await
+    } else {
+        MIGRATOR.run_direct(None, &mut connection, false).await
+    };
+    if outcome.is_ok() {
+        // While this process waited for the lock, a later version may have migrated.
+        is_complete(&mut connection).await?;
+    }
+    // What was committed stays; an error while closing changes nothing.
+    let _ = connection.close().await;
+    outcome.map_err(failure)
 }
 
 /// Applies the missing migrations in one transaction, on a connection that a pooler lends for single transactions. So
@@ -174,6 +194,9 @@ fn failure(error: MigrateError) -> MigrationError {
     match error {
         MigrateError::VersionMismatch(version) => MigrationError::Changed { version },
         MigrateError::Dirty(version) => MigrationError::Unfinished { version },
+        MigrateError::ExecuteMigration(ref cause, _) | MigrateError::Execute(ref cause) if is_locked(cause) => {
+            MigrationError::Locked(error)
+        }
         other => MigrationError::Failed(other),
     }
 }
@@ -236,6 +259,27 @@ impl Schema {
         }
         Ok(())
     }
+}
+
+/// The tables that this binary's migrations leave behind, with the one that notes the migrations.
+pub fn tables() -> &'static BTreeSet<&'static str> {
+    static TABLES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+        let mut tables = BTreeSet::from(["_sqlx_migrations"]);
+        for line in MIGRATOR.iter().flat_map(|migration| migration.sql.as_str().lines()) {
+            let mut words = line.split([' ', ';', '(']);
+            match (words.next(), words.next(), words.next(), words.next(), words.next(), words.next()) {
+                (Some("create"), Some("table"), Some(table), ..) => _ = tables.insert(table),
+                (Some("drop"), Some("table"), Some(table), ..) => _ = tables.remove(table),
+                (Some("alter"), Some("table"), Some(table), Some("rename"), Some("to"), Some(name)) => {
+                    tables.remove(table);
+                    tables.insert(name);
+                }
+                _ => {}
+            }
+        }
+        tables
+    });
+    &TABLES
 }
 
 /// The newest migration of this binary.

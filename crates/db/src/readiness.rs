@@ -6,7 +6,7 @@ use tracing::Instrument;
 
 use crate::{
     connection::{DbError, renew_connections, statement},
-    migrations,
+    migrations, rights,
 };
 
 /// What keeps the process from storing moves.
@@ -41,11 +41,13 @@ pub struct NotReady {
     pub fault: Fault,
     /// The error, for the log.
     pub cause: Option<DbError>,
+    /// What is lacking, for the log: rights, each as `insert on event`, or the part that gets no connection.
+    pub lacking: Vec<String>,
 }
 
 impl From<Fault> for NotReady {
     fn from(fault: Fault) -> Self {
-        Self { fault, cause: None }
+        Self { fault, cause: None, lacking: vec![] }
     }
 }
 
@@ -64,7 +66,7 @@ impl From<DbError> for NotReady {
             _ if matches!(error, DbError::ConnectionLost(_) | DbError::Unreachable(_)) => Fault::Connection,
             _ => Fault::Database,
         };
-        Self { fault, cause: Some(error) }
+        Self { fault, cause: Some(error), lacking: vec![] }
     }
 }
 
@@ -82,10 +84,14 @@ pub(crate) async fn check(connection: &mut PgConnection) -> Result<(), NotReady>
     );
     let asked = asked.fetch_one(&mut *connection).instrument(statement("select settings"));
     let asked = asked.await.map_err(DbError::from)?;
+    if !asked.has_rights {
+        rights::doubt();
+    }
+    let lacking = rights::lacking(&mut *connection).await?;
     for (fails, fault) in [
         (asked.is_standby, Fault::Standby),
         (asked.is_read_only, Fault::ReadOnly),
-        (!asked.has_rights, Fault::Rights),
+        (!lacking.is_empty(), Fault::Rights),
         (!migrations::are_current(&mut *connection).await?, Fault::Migrations),
     ] {
         if fails {
@@ -93,7 +99,7 @@ pub(crate) async fn check(connection: &mut PgConnection) -> Result<(), NotReady>
                 // After a failover a new connection may lead to the primary.
                 renew_connections();
             }
-            return Err(fault.into());
+            return Err(NotReady { fault, cause: None, lacking });
         }
     }
     Ok(write(connection).await?)

@@ -29,8 +29,8 @@ pub async fn get_liveness(_: Query<NoQuery>) -> HttpResponse {
 
 /// Can a move be stored?
 ///
-/// Checks that the database stores a transaction, has all migrations, and gives the server the rights that it needs. Use it to
-/// decide whether to send requests here. A 503 names what fails in `check`. A stopping server is not ready. All probes of a second share a check.
+/// Checks that the database stores a transaction, has all migrations, gives the server the rights that it needs, and a
+/// connection for moves, look-ups and tokens each. Use it to decide whether to send requests here. A 503 names what fails in `check`. A stopping server is not ready. All probes of a second share a check.
 #[utoipa::path(
     tag = "operation",
     operation_id = "get_readiness",
@@ -42,8 +42,8 @@ pub async fn get_readiness(state: Data<AppState>, _: Query<NoQuery>) -> Result<H
     if state.draining.is_cancelled() {
         return Err(Problem::draining());
     }
-    state.readiness.check(&state.writers, &state.db).await?;
-    let ready = Ready { status: "ok", version: build_info::VERSION, commit: build_info::COMMIT };
+    let degraded = state.readiness.check().await?.is_degraded;
+    let ready = Ready { status: "ok", degraded, version: build_info::VERSION, commit: build_info::COMMIT };
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(ready))
 }
 
@@ -59,6 +59,8 @@ pub struct Health {
 pub struct Ready {
     #[schema(example = "ok")]
     status: &'static str,
+    /// Whether the server has fewer connections to the database than it has use for: reads and jobs wait longer.
+    degraded: bool,
     /// The version of the server.
     #[schema(example = "0.3.0")]
     version: &'static str,

@@ -22,7 +22,7 @@ use super::{
     uploads::Uploads,
 };
 use crate::{
-    db::{Lookups, Reads, Writers, records::usage::ImportTotal},
+    db::{Lookups, Reads, Writers, connection::LastUse, records::usage::ImportTotal},
     domain::PlayerKind,
     http::answer::cursor::Cursors,
     jose::KeySets,
@@ -39,6 +39,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct AppState {
     pub(crate) db: PgPool,
+    /// When the pool last had a connection to give.
+    pub(crate) db_last_use: LastUse,
     /// The same for reads of a closed list, which a standby may answer.
     pub(crate) reads: Reads,
     pub(crate) writers: Arc<Writers>,

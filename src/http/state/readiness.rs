@@ -1,60 +1,132 @@
-//! Readiness: whether a move can be stored, which each process checks at most once a second.
+//! Readiness: whether a move can be read and stored, which each process checks at most once a second.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{Arc, Mutex as StdMutex, PoisonError, Weak},
+    time::{Duration, Instant},
+};
 
-use sqlx::PgPool;
-use tokio::sync::Mutex;
+use futures_util::future::join;
+use tokio::{sync::Mutex, time::sleep};
 
+use super::AppState;
 use crate::{
+    connection_plan::{ConnectionPlan, Supply},
     db::{
-        DbError, Writers,
+        Writers,
         readiness::{Fault, NotReady},
     },
+    domain::GameId,
     http::answer::problem::{Problem, ReadinessCheck, chain},
+    live::Hub,
+    metrics::Metrics,
 };
 
 /// How long a result is cached. Load balancers probe every few seconds.
 const CACHED_FOR: Duration = Duration::from_secs(1);
 
+/// A part that has had no connection for so long fails its requests: as long as these wait for one.
+const ABSENCE_MAX: Duration = Duration::from_secs(3);
+
+/// The pause between two looks at a worker's connections. Those that were of use meanwhile are left alone.
+const WATCH_PAUSE: Duration = Duration::from_secs(1);
+
 /// The last check, cached for [`CACHED_FOR`]. Many probes thus cost one transaction a second.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Readiness {
+    writers: Arc<Writers>,
+    hub: Arc<Hub>,
+    plan: ConnectionPlan,
+    metrics: Arc<Metrics>,
+    workers: StdMutex<Vec<Weak<AppState>>>,
     last: Mutex<Option<LastCheck>>,
+}
+
+/// A process that can store moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IsReady {
+    /// Whether it has fewer connections to the database than it has use for.
+    pub is_degraded: bool,
 }
 
 /// The time and the result of a check.
 #[derive(Debug)]
 struct LastCheck {
     ended_at: Instant,
-    result: Result<(), Problem>,
+    result: Result<IsReady, Problem>,
 }
 
 impl Readiness {
+    pub fn new(writers: Arc<Writers>, hub: Arc<Hub>, plan: ConnectionPlan, metrics: Arc<Metrics>) -> Self {
+        Self { writers, hub, plan, metrics, workers: StdMutex::default(), last: Mutex::default() }
+    }
+
+    /// Watches a worker's connections as long as it lives. Call it on the worker's thread.
+    pub(crate) fn follow(&self, worker: &Arc<AppState>) {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(worker));
+        actix_web::rt::spawn(watch(Arc::downgrade(worker)));
+    }
+
     /// Whether a move can be read and stored. A probe that arrives during a check waits for its result.
-    pub(crate) async fn check(&self, writers: &Writers, db: &PgPool) -> Result<(), Problem> {
+    pub(crate) async fn check(&self) -> Result<IsReady, Problem> {
         let mut last = self.last.lock().await;
         if let Some(LastCheck { ended_at, result }) = &*last
             && ended_at.elapsed() < CACHED_FOR
         {
             return result.clone();
         }
-        let result = check(writers, db).await.map_err(problem);
+        let checked = self.look().await;
+        self.metrics.watched().set_missing_rights(match &checked {
+            Err(NotReady { fault: Fault::Rights, lacking, .. }) => lacking,
+            _ => &[],
+        });
+        let result = checked.map_err(problem);
         *last = Some(LastCheck { ended_at: Instant::now(), result: result.clone() });
         result
     }
+
+    /// Checks the connection of a writer, and then that tokens, look-ups and reads have connections.
+    async fn look(&self) -> Result<IsReady, NotReady> {
+        self.writers.check().await?;
+        let workers: Vec<_> = {
+            let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+            workers.retain(|worker| worker.strong_count() > 0);
+            workers.iter().filter_map(Weak::upgrade).collect()
+        };
+        let tokens = ("revoked credentials", self.hub.audience().revocations().age());
+        let ages = workers
+            .iter()
+            .flat_map(|worker| [("look-ups", worker.lookups.last_use().age()), ("reads", worker.db_last_use.age())]);
+        // The database answers on the writer's connection, so these get none.
+        if let Some((part, _)) = ages.chain([tokens]).find(|(_, age)| *age > ABSENCE_MAX) {
+            let lacking = vec![format!("a connection for {part}")];
+            return Err(NotReady { lacking, ..Fault::Connections.into() });
+        }
+        let opens = |worker: &Arc<AppState>| worker.db.size() < self.plan.reads_each;
+        Ok(IsReady { is_degraded: self.plan.supply != Supply::Full || workers.iter().any(opens) })
+    }
 }
 
-/// Checks the connection of a writer, and that the pool can read. A pool whose connections are all in use is busy, not broken.
-async fn check(writers: &Writers, db: &PgPool) -> Result<(), NotReady> {
-    writers.check().await?;
-    if db.size() == 0 {
-        drop(db.acquire().await.map_err(DbError::from)?);
+/// Lets the connections of a worker be of use, so that those that are missing are opened and those that are there count.
+async fn watch(worker: Weak<AppState>) {
+    loop {
+        sleep(WATCH_PAUSE).await;
+        let Some(worker) = worker.upgrade() else { return };
+        let looked_up = async {
+            if worker.lookups.last_use().age() > WATCH_PAUSE {
+                let _ = worker.lookups.fingerprint(GameId(uuid::Uuid::nil())).await;
+            }
+        };
+        let acquired = async {
+            if worker.db_last_use.age() > WATCH_PAUSE {
+                let _ = worker.db.acquire().await;
+            }
+        };
+        join(looked_up, acquired).await;
     }
-    Ok(())
 }
 
 /// The answer to a probe while the process cannot store moves.
-fn problem(NotReady { fault, cause }: NotReady) -> Problem {
+fn problem(NotReady { fault, cause, lacking }: NotReady) -> Problem {
     let (check, detail) = match fault {
         Fault::Connection => (ReadinessCheck::Connection, "the database does not answer"),
         Fault::Connections => (ReadinessCheck::Connections, "the database has no free connection"),
@@ -72,6 +144,7 @@ fn problem(NotReady { fault, cause }: NotReady) -> Problem {
     let problem = Problem::unready(check, detail);
     match cause {
         Some(cause) => problem.because(chain(&cause)),
-        None => problem,
+        None if lacking.is_empty() => problem,
+        None => problem.because(format_args!("it lacks {}", lacking.join(", "))),
     }
 }

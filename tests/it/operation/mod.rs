@@ -11,6 +11,7 @@ pub mod metrics;
 pub mod outage_log;
 pub mod process;
 pub mod readiness;
+pub mod rights;
 pub mod service_manager;
 pub mod standby;
 pub mod stopping;

@@ -24,7 +24,8 @@ async fn a_server_lives_and_is_ready() {
     let lives = app.get("/livez", None).await;
     assert_eq!((lives.status.as_u16(), lives.body), (200, json!({"status": "ok"})));
     let ready = app.get("/readyz", None).await;
-    let build = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "commit": build_info::COMMIT});
+    let build =
+        json!({"status": "ok", "degraded": false, "version": env!("CARGO_PKG_VERSION"), "commit": build_info::COMMIT});
     assert_eq!((ready.status.as_u16(), ready.body), (200, build));
 }
 

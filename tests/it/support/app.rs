@@ -112,7 +112,8 @@ impl Default for Setup {
                 account: ImportTotal { games: 5_000, plies: 250_000 },
                 guest: ImportTotal { games: 100, plies: 10_000 },
             },
-            db_connections: None,
+            // They are opened at the start: few, because each test starts a server.
+            db_connections: Some(13),
             writers_database: None,
             standby: None,
         }

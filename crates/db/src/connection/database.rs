@@ -18,7 +18,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection, PgPool, postgres::PgConn
 use super::{
     DbError,
     hosts::{Hosts, Target, WrongUrl},
-    settings::Setting,
+    settings::{KEEPALIVES, Setting},
     sight::{Continuity, Sight},
 };
 
@@ -123,9 +123,15 @@ impl Database {
     fn options_at(&self, host: usize, settings: &[Setting]) -> PgConnectOptions {
         let options = self.0.hosts[host].clone().application_name(APPLICATION_NAME);
         match self.pooling() {
-            Pooling::Direct => options.options(settings.iter().copied()),
+            Pooling::Direct => options.options(settings.iter().copied()).options(KEEPALIVES),
             Pooling::Session | Pooling::Transaction => options.extra_float_digits(None),
         }
+    }
+
+    /// The options of the connections that ask each host for its role.
+    pub(super) fn options_of_watch(&self) -> impl Iterator<Item = PgConnectOptions> {
+        let keepalives = if self.pooling() == Pooling::Direct { &KEEPALIVES[..] } else { &[] };
+        self.0.hosts.iter().map(|options| options.clone().options(keepalives.iter().copied()))
     }
 
     /// Opens a connection with these settings.

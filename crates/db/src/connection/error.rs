@@ -6,6 +6,7 @@ use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use thiserror::Error;
 
 use super::renewal;
+use crate::rights;
 
 /// Why a statement failed, named by what its caller can do about it.
 #[derive(Clone, Debug, Error)]
@@ -55,6 +56,12 @@ impl DbError {
         Self::Unreachable(Arc::new(sqlx::Error::PoolTimedOut))
     }
 
+    /// The connection was lost. What ended it has often ended the others as well, so they are not used again.
+    fn lost(error: Arc<sqlx::Error>) -> Self {
+        renewal::request_at_once();
+        Self::ConnectionLost(error)
+    }
+
     /// Another transaction holds the row's lock.
     pub(crate) fn locked() -> Self {
         Self::Busy(Arc::new(sqlx::Error::Io(std::io::ErrorKind::ResourceBusy.into())))
@@ -88,6 +95,14 @@ impl DbError {
         }
     }
 
+    /// Whether a failover or the end of a start of the database may let the same statement succeed.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::ConnectionLost(error) | Self::Unreachable(error) | Self::OutOfService(error) => may_pass(error),
+            _ => false,
+        }
+    }
+
     pub(crate) fn inconsistent(
         table: &'static str,
         column: &'static str,
@@ -110,6 +125,19 @@ impl DbError {
             return None;
         };
         Some(error.as_database_error()?.code()?.into_owned())
+    }
+}
+
+/// Whether a database that starts, stops, fails over or has no free connection has caused this error.
+pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
+    match error {
+        // connection_exception, read_only_sql_transaction, too_many_connections, operator_intervention
+        sqlx::Error::Database(cause) => {
+            let code = cause.code().unwrap_or_default();
+            ["08", "25006", "53300", "57P"].iter().any(|prefix| code.starts_with(prefix))
+        }
+        sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => true,
+        _ => false,
     }
 }
 
@@ -182,8 +210,12 @@ impl From<sqlx::Error> for DbError {
                 if is_of_old_connection(&code, routine) {
                     renewal::request();
                 }
+                // insufficient_privilege
+                if code == "42501" {
+                    rights::doubt();
+                }
                 match kind_of(&code, is_fatal, routine) {
-                    Kind::Lost => Self::ConnectionLost(error),
+                    Kind::Lost => Self::lost(error),
                     Kind::Unreachable => Self::Unreachable(error),
                     Kind::Busy => Self::Busy(error),
                     Kind::OutOfService => Self::OutOfService(error),
@@ -191,7 +223,7 @@ impl From<sqlx::Error> for DbError {
                 }
             }
             sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => {
-                Self::ConnectionLost(error)
+                Self::lost(error)
             }
             sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => Self::Unreachable(error),
             _ => Self::Failed(error),

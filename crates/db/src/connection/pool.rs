@@ -2,13 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures_util::future::join_all;
 use sqlx::{
     Connection,
     postgres::{PgPool, PgPoolOptions},
 };
 
+use tokio::time::sleep;
+
 use super::{
-    Database, Freshness,
+    Database, Freshness, LastUse,
     database::set,
     renewal,
     settings::{LIMITS, Setting},
@@ -20,31 +23,57 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long a read waits for a connection to a standby. The primary is there for it.
 const STANDBY_ACQUIRE_TIMEOUT: Duration = Duration::from_millis(200);
 
+/// The pause between two looks for places that have no connection.
+const HOLD_BACK_PAUSE: Duration = Duration::from_secs(1);
+
 /// A connection that was idle for longer is pinged before use: a restart or a firewall may have closed it.
 const IDLE_UNCHECKED_MAX: Duration = Duration::from_secs(1);
 
 /// A pool for everything but appends. It connects on first use, so that a server can start while its database is down.
 pub fn pool(database: impl Into<Database>, connections_max: u32) -> PgPool {
-    registered_pool(&database.into(), connections_max, 0)
+    kept_pool(database, connections_max, 0).0
 }
 
-/// The same, with one connection that is opened at once and kept: other clients may take all others of the database.
-pub fn pool_for_moves(database: impl Into<Database>, connections_max: u32) -> PgPool {
-    registered_pool(&database.into(), connections_max, 1)
-}
-
-fn registered_pool(database: &Database, connections_max: u32, connections_min: u32) -> PgPool {
-    let settings = LIMITS.to_vec();
-    let options = pool_options(database, settings.clone(), connections_max).min_connections(connections_min);
+/// The same, with connections that are opened at once and kept: other clients may take all others of the database. Also says when it last
+/// had a connection to give.
+pub fn kept_pool(database: impl Into<Database>, connections_max: u32, kept: u32) -> (PgPool, LastUse) {
+    let (database, settings, last_use) = (database.into(), LIMITS.to_vec(), LastUse::new());
+    let mut options =
+        pool_options(&database, settings.clone(), connections_max, last_use.clone()).min_connections(kept);
+    if kept > 0 {
+        options = options.idle_timeout(None).max_lifetime(None);
+    }
     let pool = options.connect_lazy_with(database.options(&settings));
+    if kept > 0 {
+        tokio::spawn(hold_back(database.clone(), pool.clone()));
+    }
     database.register(&pool, settings);
-    pool
+    (pool, last_use)
+}
+
+/// Holds back the places of a pool for which the database gives no connection. Otherwise each request that gets such a place tries to
+/// connect until its time is over, although the other connections of the pool are soon free.
+async fn hold_back(database: Database, pool: PgPool) {
+    while !pool.is_closed() {
+        sleep(HOLD_BACK_PAUSE).await;
+        let missing = pool.options().get_max_connections().saturating_sub(pool.size());
+        if missing == 0 {
+            continue;
+        }
+        // A child takes its places from its parent, and gives them back when it is dropped.
+        let child = PgPoolOptions::new().max_connections(missing).parent(pool.clone()).acquire_timeout(ACQUIRE_TIMEOUT);
+        let child = child.connect_lazy_with(database.options(&LIMITS));
+        let mut tried = join_all((0..missing).map(|_| child.acquire())).await;
+        while tried.iter().all(Result::is_err) && !pool.is_closed() {
+            tried = join_all((0..missing).map(|_| child.acquire())).await;
+        }
+    }
 }
 
 /// A pool with these settings that hears of no other host.
 pub(crate) fn unregistered_pool(database: &Database, settings: Vec<Setting>, connections_max: u32) -> PgPool {
     let options = database.options(&settings);
-    pool_options(database, settings, connections_max).connect_lazy_with(options)
+    pool_options(database, settings, connections_max, LastUse::new()).connect_lazy_with(options)
 }
 
 /// A pool to a standby. Its connections lead to the instance that `freshness` compares with the primary, or are closed.
@@ -68,8 +97,9 @@ pub(super) fn standby_pool(database: &Database, connections_max: u32, freshness:
         .connect_lazy_with(database.options(&LIMITS))
 }
 
-fn pool_options(database: &Database, settings: Vec<Setting>, connections_max: u32) -> PgPoolOptions {
+fn pool_options(database: &Database, settings: Vec<Setting>, connections_max: u32, last_use: LastUse) -> PgPoolOptions {
     let pooling = database.pooling();
+    let opened = last_use.clone();
     let (route, settings) = (database.route().clone(), Arc::<[Setting]>::from(settings));
     PgPoolOptions::new()
         .max_connections(connections_max.max(1))
@@ -78,11 +108,15 @@ fn pool_options(database: &Database, settings: Vec<Setting>, connections_max: u3
         // pinged.
         .test_before_acquire(false)
         .after_connect(move |connection, _| {
-            let settings = settings.clone();
-            Box::pin(async move { set(connection, pooling, &settings).await })
+            let (settings, opened) = (settings.clone(), opened.clone());
+            Box::pin(async move {
+                set(connection, pooling, &settings).await?;
+                opened.note();
+                Ok(())
+            })
         })
         .before_acquire(move |connection, meta| {
-            let is_current = route.is_current(meta.age);
+            let (is_current, last_use) = (route.is_current(meta.age), last_use.clone());
             Box::pin(async move {
                 if !is_current || renewal::is_due(meta.age) {
                     return Ok(false);
@@ -90,6 +124,7 @@ fn pool_options(database: &Database, settings: Vec<Setting>, connections_max: u3
                 if meta.idle_for > IDLE_UNCHECKED_MAX {
                     connection.ping().await?;
                 }
+                last_use.note();
                 Ok(true)
             })
         })

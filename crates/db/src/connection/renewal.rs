@@ -34,6 +34,11 @@ pub(crate) fn request() {
     });
 }
 
+/// The same without a pause since the last mark.
+pub(super) fn request_at_once() {
+    MARK_MS.store(now_ms(), Ordering::Relaxed);
+}
+
 /// Whether a connection of this age was opened before the last mark.
 pub(super) fn is_due(age: Duration) -> bool {
     let mark = MARK_MS.load(Ordering::Relaxed);

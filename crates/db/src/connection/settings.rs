@@ -13,6 +13,15 @@ const LOCK_TIMEOUT: &str = "250ms";
 /// No transaction stays open across a round trip. One that does has lost its client.
 const IDLE_TRANSACTION_TIMEOUT: &str = "5s";
 
+/// How PostgreSQL notices that the machine at the other end of a connection is gone: after a minute. Without them a dead machine keeps its
+/// connections for two hours. They have no effect on a Unix socket, and are not known behind a pooler.
+pub(super) const KEEPALIVES: [Setting; 4] = [
+    ("tcp_keepalives_idle", "30"),
+    ("tcp_keepalives_interval", "10"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "60000"),
+];
+
 /// The settings of the service's connections.
 pub(crate) const LIMITS: [Setting; 10] = [
     ("statement_timeout", STATEMENT_TIMEOUT),

@@ -165,8 +165,8 @@ impl Database {
                 let Some(database) = database.upgrade() else { return };
                 connections.resize_with(database.hosts().len(), || None);
                 let mut asked = vec![];
-                for (options, connection) in database.hosts().iter().zip(&mut connections) {
-                    asked.push(ask(options.clone(), connection.take()));
+                for (options, connection) in database.options_of_watch().zip(&mut connections) {
+                    asked.push(ask(options, connection.take()));
                 }
                 let mut answers = vec![];
                 for ((answer, kept), connection) in join_all(asked).await.into_iter().zip(&mut connections) {

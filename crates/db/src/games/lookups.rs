@@ -14,7 +14,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::SeatedGame;
-use crate::connection::{Database, DbError, DedicatedConnection, statement};
+use crate::connection::{Database, DbError, DedicatedConnection, LastUse, statement};
 
 /// How many games one statement looks up at most.
 const GROUP_MAX: usize = 64;
@@ -24,7 +24,10 @@ const WAIT: Duration = Duration::from_secs(3);
 
 /// A task that looks games up, over a connection of its own. Lookups that arrive while a statement is in flight form
 /// the next batch; if none is in flight, none waits. The task ends when its last handle is dropped.
-pub struct Lookups(mpsc::Sender<Lookup>);
+pub struct Lookups {
+    queue: mpsc::Sender<Lookup>,
+    last_use: LastUse,
+}
 
 /// A lookup that is queued.
 struct Lookup {
@@ -48,20 +51,26 @@ impl Lookups {
 
     /// Starts the task on the present runtime.
     pub fn start(database: Database) -> Self {
-        let (lookups, queue) = mpsc::channel(Self::QUEUE_MAX);
-        tokio::spawn(reply_to_all(DedicatedConnection::new(database), queue));
-        Self(lookups)
+        let (queue, queued) = mpsc::channel(Self::QUEUE_MAX);
+        let last_use = LastUse::new();
+        tokio::spawn(reply_to_all(DedicatedConnection::new(database), queued, last_use.clone()));
+        Self { queue, last_use }
     }
 
     /// How many lookups are queued.
     pub fn queued(&self) -> usize {
-        self.0.max_capacity() - self.0.capacity()
+        self.queue.max_capacity() - self.queue.capacity()
+    }
+
+    /// When the database last answered a lookup.
+    pub const fn last_use(&self) -> &LastUse {
+        &self.last_use
     }
 
     /// The fingerprint of a game as it is now, if there is such a game.
     pub async fn fingerprint(&self, game: GameId) -> Result<Option<Fingerprint>, DbError> {
         let (reply, replied) = oneshot::channel();
-        self.0.try_send(Lookup { game: game.0, reply }).map_err(|_| DbError::QueueFull)?;
+        self.queue.try_send(Lookup { game: game.0, reply }).map_err(|_| DbError::QueueFull)?;
         let replied = timeout(WAIT, replied).instrument(statement("select game player")).await;
         replied.map_err(|_| DbError::unreachable())?.unwrap_or_else(|_| Err(DbError::silent()))
     }
@@ -84,7 +93,11 @@ impl Fingerprint {
 }
 
 /// Answers lookups until all handles are dropped.
-async fn reply_to_all(mut connection: DedicatedConnection, mut queue: mpsc::Receiver<Lookup>) {
+async fn reply_to_all(mut connection: DedicatedConnection, mut queue: mpsc::Receiver<Lookup>, last_use: LastUse) {
+    // Opens the connection before other clients of the database may take it.
+    if connection.look().await.is_ok() {
+        last_use.note();
+    }
     let mut lookups = Vec::with_capacity(GROUP_MAX);
     while queue.recv_many(&mut lookups, GROUP_MAX).await > 0 {
         let ids: Vec<_> = lookups.iter().map(|lookup| lookup.game).collect();
@@ -92,6 +105,9 @@ async fn reply_to_all(mut connection: DedicatedConnection, mut queue: mpsc::Rece
         let found =
             AssertUnwindSafe(connection.run(async |connection| find(connection, &ids).await)).catch_unwind().await;
         let found = found.unwrap_or_else(|_| Err(DbError::silent()));
+        if found.is_ok() {
+            last_use.note();
+        }
         for Lookup { game, reply } in lookups.drain(..) {
             // A caller that is gone needs no reply.
             let _ = reply.send(found.clone().map(|found| found.get(&game).cloned()));
