@@ -18,7 +18,7 @@ use mancala_server::{
             suspensions::{self, SuspendedGames},
         },
     },
-    domain::{PlayerId, PlayerName, Remark},
+    domain::{PlayerId, PlayerKind, PlayerName, Remark},
     http::{ListForm, new_operator_key, operator_key_hash, write_game},
 };
 use sqlx::PgPool;
@@ -92,11 +92,35 @@ pub fn players(options: &Serve, players: &Players) -> Result<(), Failure> {
         }
         Players::Ban { player, reason } => (player, Deed::Ban, reason),
         Players::Lift { player, reason } => (player, Deed::Lift, reason),
+        Players::Erase { players } => return erase(options, players),
     };
     let reason: Remark = reason.parse().map_err(Failure::misuse)?;
     let text = with_database(options, async |database, pool| {
         migrations::run(database).await.map_err(Failure::new)?;
         told(acts::act(&pool, COMMAND_LINE, PlayerId(*player), &deed, &reason, now()).await.map_err(Failure::new)?)
+    })?;
+    print(&text)
+}
+
+/// Erases guests and accounts. A server ends their games, and deletes what they have imported, within minutes.
+fn erase(options: &Serve, ids: &[Uuid]) -> Result<(), Failure> {
+    let text = with_database(options, async |database, pool| {
+        migrations::run(database).await.map_err(Failure::new)?;
+        let mut text = String::new();
+        for id in ids {
+            let found = players::find(&pool, PlayerId(*id)).await.map_err(Failure::new)?;
+            let became = match found.map(|found| found.player.kind) {
+                Some(PlayerKind::Guest | PlayerKind::Account) => {
+                    players::erase(&pool, PlayerId(*id), None, now()).await.map_err(Failure::new)?;
+                    "is erased"
+                }
+                Some(PlayerKind::Deleted) => "was erased before",
+                Some(PlayerKind::Computer | PlayerKind::Imported | PlayerKind::App) => "is no person, and stays",
+                None => "does not exist",
+            };
+            writeln!(text, "{id}  {became}").expect(NEVER_FAILS);
+        }
+        Ok(text)
     })?;
     print(&text)
 }

@@ -77,6 +77,12 @@ pub enum Players {
         /// Why, for the log
         reason: String,
     },
+    /// Erase players as they erase themselves, such as those whom a restored backup has brought back. There is no way back
+    Erase {
+        /// The players' ids
+        #[arg(required = true)]
+        players: Vec<Uuid>,
+    },
 }
 
 /// What to do with reports.

@@ -51,7 +51,7 @@ pub enum Command {
     /// Make, list and disable the keys with which operators open `/v1/operator`
     #[command(subcommand)]
     Operators(Operators),
-    /// Look at a player, and warn, rename, suspend or ban it. Servers know of it within a second
+    /// Look at a player, and warn, rename, suspend, ban or erase it. Servers know of it within a second
     #[command(subcommand)]
     Players(Players),
     /// List reports of players, and close them

@@ -84,3 +84,27 @@ async fn players_and_reports_are_handled_from_the_command_line() {
     assert_eq!(run(&app, &["players", "warn", "0199aaaa-0000-7000-8000-000000000000", "x"]).0, Some(1));
     assert_eq!(count_rows(&app, "operator_act where operator = '(command line)'").await, 9);
 }
+
+#[actix_web::test]
+async fn persons_are_erased_from_the_command_line_and_nobody_else() {
+    let app = TestApp::start().await;
+    let (ana, bo) = (app.guest("Ana").await, app.account("Bo", "correct horse").await);
+    let computer: uuid::Uuid = sqlx::query_scalar("select id from player where kind = 'computer' limit 1")
+        .fetch_one(&app.db)
+        .await
+        .expect("the computer has players");
+    let (computer, unknown) = (computer.to_string(), "0199aaaa-0000-7000-8000-000000000000");
+    let said = done(&app, &["players", "erase", &ana.id, &bo.id, &computer, unknown]);
+    let expected = [
+        (&ana.id[..], "is erased"),
+        (&bo.id, "is erased"),
+        (&computer, "is no person, and stays"),
+        (unknown, "does not exist"),
+    ];
+    assert_eq!(said, expected.map(|(id, became)| format!("{id}  {became}\n")).concat());
+    assert_eq!(done(&app, &["players", "erase", &ana.id]), format!("{}  was erased before\n", ana.id));
+    assert_eq!(app.get(&format!("/v1/players/{}", bo.id), None).await.string("/kind"), "deleted");
+    let body = json!({"grant_type": "password", "name": "Bo", "password": "correct horse"});
+    app.post("/v1/tokens", None, &body).await.is_problem(401, "invalid_credentials");
+    assert_eq!(run(&app, &["players", "erase"]).0, Some(2));
+}
