@@ -81,10 +81,11 @@ impl Background {
             (actix_web::rt::spawn(run), stopping)
         });
         // It shares the connection of maintenance as mail does.
-        let suspending = suspended_games::run(maintaining.clone(), writers.clone());
+        let suspending =
+            suspended_games::run(maintaining.clone(), writers.clone(), metrics.upkeep().job("suspended_games"));
         let maintaining =
             maintenance::run(maintaining, writers.clone(), metrics.clone(), maintenance_settings(options));
-        let settling = deadlines::run(settling, writers.clone());
+        let settling = deadlines::run(settling, writers.clone(), metrics.upkeep().job("deadlines"));
         let tasks = vec![
             actix_web::rt::spawn(after(jobs_delay, maintaining)),
             actix_web::rt::spawn(after(jobs_delay, settling)),

@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use mancala_server::config::{Backup, Serve};
+use mancala_server::{
+    config::{Backup, Serve},
+    db::backups,
+};
 use sqlx::postgres::PgConnectOptions;
 
 use super::{
@@ -29,7 +32,7 @@ pub fn backup(options: &Serve, backup: &Backup) -> Result<(), Failure> {
             return Err(Failure::new(format!("{} is there already: a backup replaces no file", place.display())));
         }
     }
-    let has_key = with_database(options, async |database, _| {
+    let has_key = with_database(options, async |database, pool| {
         let dump = dump(options, &database.present_host(), place).await?;
         let has_key = match &key {
             Some(key) => copy_key(key, &key_place).map_err(|error| Failure::of_file(&key_place, &error))?,
@@ -37,6 +40,12 @@ pub fn backup(options: &Serve, backup: &Backup) -> Result<(), Failure> {
         };
         // Last: where the dump is, all of the backup is.
         dump.place_new(place).map_err(|error| Failure::of_file(place, &error))?;
+        // The backup is good without it: the database may be a standby, or of an older release.
+        if let Err(error) = backups::note(&pool).await {
+            tracing::warn!(
+                "the backup is complete, but the database does not know of it, and alerts will say so: {error}"
+            );
+        }
         Ok(has_key)
     })?;
     print(&format_args!("{}\n", place.display()))?;

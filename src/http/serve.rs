@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tracing_actix_web::TracingLogger;
 
 use super::{
-    answer::cursor::Cursors,
+    answer::{code::Code, cursor::Cursors},
     docs::Documentation,
     layers::{
         access,
@@ -62,6 +62,7 @@ use crate::{
     outage::Outage,
     push::Push,
     repeats,
+    rules::Variant,
     webhook::{Reach, Sender, system_names},
 };
 
@@ -337,11 +338,12 @@ impl Shared {
         let heavy_reads = || {
             reads(service.plan.pool(service.database.clone(), service.plan.heavy), standby.as_ref(), service.plan.heavy)
         };
-        let (writers, hub, metrics) = (service.writers.clone(), service.hub.clone(), service.metrics.clone());
-        let readiness = Arc::new(Readiness::new(writers, hub, service.plan, metrics));
+        let variants = Variant::ALL.into_iter().map(Variant::word);
+        service.metrics.know_words(Code::ALL.iter().map(|code| code.as_str()), variants);
         for issuer in service.issuers.iter() {
             service.metrics.know_issuer(&issuer.settings().id);
         }
+        let readiness = Readiness::start(&service);
         Ok(Self {
             heavy: Arc::new(Heavy::start(heavy_reads)?),
             database: service.database,

@@ -71,13 +71,16 @@ const ATTEMPTS_MAX: u32 = 8;
 
 /// Runs until `stopping` is cancelled, on threads that inherit the caller's priority.
 pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, stopping: CancellationToken) {
-    let mut failing = false;
+    let (job, mut failing) = (metrics.upkeep().job("analyses"), false);
     while !stopping.is_cancelled() {
         let outcome = analyse_next(&pool, &writers, &metrics, &stopping).await;
         if let (Err(error), false) = (&outcome, failing) {
             tracing::warn!("no game is analysed until the database answers again: {error}");
         }
         failing = outcome.is_err();
+        if !failing {
+            job.succeeded(now());
+        }
         if !matches!(outcome, Ok(true)) {
             tokio::select! {
                 () = stopping.cancelled() => {}

@@ -41,6 +41,20 @@ pub struct Scan {
     again_at: Option<OffsetDateTime>,
     /// How many rounds in a row have failed with the next batch.
     failures: u32,
+    /// For how many seconds the oldest log that this scan found due has waited, and that of the last scan.
+    lag_s: i64,
+    last_lag_s: i64,
+}
+
+impl Scan {
+    /// Takes the oldest log of a batch in, and returns the lag to show. A long scan shows at least what the last one has found.
+    fn lag(&mut self, due: OffsetDateTime, oldest: Option<OffsetDateTime>, is_end: bool) -> i64 {
+        self.lag_s = self.lag_s.max(oldest.map_or(0, |oldest| (due - oldest).whole_seconds()));
+        if is_end {
+            self.last_lag_s = std::mem::take(&mut self.lag_s);
+        }
+        self.last_lag_s.max(self.lag_s)
+    }
 }
 
 /// One round. `age` is how long ago the last event of a game must be; without it nothing is archived.
@@ -58,7 +72,8 @@ pub async fn run(
     }
     for _ in 0..BATCHES_MAX {
         let begun = Instant::now();
-        let Scanned { ready, next, .. } = archive::scan(pool, scan.after, now - age, now, BATCH).await?;
+        let Scanned { ready, oldest, next, .. } = archive::scan(pool, scan.after, now - age, now, BATCH).await?;
+        metrics.upkeep().set_archive_lag(scan.lag(now - age, oldest, next.is_none()));
         if !ready.is_empty() {
             let archived = if scan.failures < FAILURES_MAX {
                 // What fails for a reason that passes is tried again in the next round.
@@ -129,7 +144,7 @@ pub async fn archive_all(
     loop {
         let now = now();
         let before = now - age;
-        let Scanned { scanned, ready, next } =
+        let Scanned { scanned, ready, next, .. } =
             patience.retry(|| archive::scan(pool, after, before, now, limit)).await?;
         let Archived { games, put_off } = if ready.is_empty() {
             Archived::default()

@@ -21,7 +21,7 @@ use crate::{
         DbError, Writers,
         games::{
             self, Appended,
-            computer_turns::{self, ComputerTurn, Waits},
+            computer_turns::{self, ComputerTurn, Queued, Waits},
         },
     },
     domain::{self, Action, Command, Context, Game, GameId},
@@ -59,6 +59,7 @@ const TABLE_MIB: usize = 16;
 /// Plays until `stopping` is cancelled. The engine's threads inherit the caller's priority: see [`crate::priority`].
 pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, stopping: CancellationToken) {
     let (turns, mut engine, mut failing) = (writers.computer_turns(), Engine::new(TABLE_MIB), false);
+    let job = metrics.upkeep().job("computer");
     while !stopping.is_cancelled() {
         let outcome = play_next(&pool, &writers, &metrics, engine, &stopping).await;
         engine = outcome.1;
@@ -66,6 +67,9 @@ pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, sto
             tracing::warn!("the computer makes no moves until the database answers again: {error}");
         }
         failing = outcome.0.is_err();
+        if !failing {
+            job.succeeded(now());
+        }
         if !matches!(outcome.0, Ok(true)) {
             tokio::select! {
                 () = stopping.cancelled() => {}
@@ -85,7 +89,7 @@ async fn play_next(
     stopping: &CancellationToken,
 ) -> (Result<bool, DbError>, Engine) {
     match computer_turns::count_waiting(pool).await {
-        Ok(count) => metrics.set_computer_turns_waiting(count),
+        Ok(Queued { turns, oldest_s }) => metrics.set_computer_turns_waiting(turns, oldest_s),
         Err(error) => return (Err(error), engine),
     }
     let turn = match computer_turns::take(pool, now(), now() + LEASE).await {

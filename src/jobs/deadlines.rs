@@ -13,6 +13,7 @@ use crate::{
         games::{self, wakes},
     },
     domain::GameId,
+    metrics::JobGauge,
     repeats,
 };
 
@@ -29,7 +30,7 @@ const AT_ONCE: usize = 64;
 const LEASE: Duration = Duration::MINUTE;
 
 /// Runs until it is dropped.
-pub async fn run(pool: PgPool, writers: Arc<Writers>) {
+pub async fn run(pool: PgPool, writers: Arc<Writers>, job: JobGauge) {
     let mut failing = false;
     loop {
         tokio::time::sleep(PAUSE).await;
@@ -38,6 +39,9 @@ pub async fn run(pool: PgPool, writers: Arc<Writers>) {
             tracing::warn!("games whose time has run out stay unsettled until the database answers again: {error}");
         }
         failing = settled.is_err();
+        if !failing {
+            job.succeeded(now());
+        }
     }
 }
 

@@ -48,7 +48,7 @@ const WAIT: Duration = Duration::from_millis(100);
 
 /// Runs until `stopping` is cancelled; then it stops at once, and the open transaction is rolled back.
 pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToken) {
-    let mut failing = false;
+    let (job, mut failing) = (metrics.upkeep().job("explorer"), false);
     // The release before has left rows.
     let (mut place, mut packing) = (Place::FIRST, Packing::MayGoOn);
     while !stopping.is_cancelled() {
@@ -61,6 +61,9 @@ pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToke
             tracing::warn!("finished games are not added to the explorer until it can be written again: {error}");
         }
         failing = explored.is_err();
+        if !failing {
+            job.succeeded(now());
+        }
         if let Ok((waiting, put_off)) = explorer_index::count_waiting(&pool).await {
             metrics.set_unexplored(waiting, put_off);
         }

@@ -125,8 +125,12 @@ impl Settings {
 /// Runs until `stopping` is cancelled.
 pub async fn run(pool: PgPool, settings: Settings, stopping: CancellationToken) {
     let outage = Outage::new(DATABASE_FAILS, DATABASE_WORKS);
+    let job = settings.metrics.upkeep().job("mail");
     while !stopping.is_cancelled() {
         let has_more = guarded(send_due(&pool, &settings, &stopping), &outage).await;
+        if has_more.is_some() {
+            job.succeeded(now());
+        }
         if has_more != Some(true) {
             stopping.run_until_cancelled(sleep(PAUSE)).await;
         }

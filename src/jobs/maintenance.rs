@@ -1,12 +1,16 @@
 //! The rounds of maintenance. They claim names that an older release stored, end games of erased players and abandoned games,
-//! and delete what has expired. They archive the logs of games that ended long ago.
+//! and delete what has expired. They archive the logs of games that ended long ago, and show backups and standbys in the metrics.
 
 use std::{sync::Arc, time::Duration};
 
 use sqlx::PgPool;
 
-use super::{abandonment, archive, erasure, names, purge};
-use crate::{clock::now, db::Writers, metrics::Metrics};
+use super::{abandonment, archive, erasure, names, observation, purge};
+use crate::{
+    clock::now,
+    db::{DbError, Writers},
+    metrics::{JobGauge, Metrics},
+};
 
 /// The pause between two rounds: an erased player is gone from all games within minutes, also after a crash.
 const PAUSE: Duration = Duration::from_mins(1);
@@ -26,23 +30,29 @@ pub struct Settings {
 pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, settings: Settings) {
     let (mut guests, mut scan) = (purge::Guests::default(), abandonment::Scan::default());
     let mut logs = archive::Scan::default();
+    let jobs = ["names", "observation", "erasure", "abandonment", "purge", "archive"];
+    let [naming, observing, erasing, abandoning, purging, archiving] = jobs.map(|job| metrics.upkeep().job(job));
     loop {
         // At once after the start, which may be the first of this release.
-        if let Err(error) = names::claim(&pool).await {
-            tracing::warn!("not all names of accounts were claimed: {error}");
-        }
+        note(&naming, names::claim(&pool).await, "not all names of accounts were claimed");
+        let observed = observation::observe(&pool, metrics.upkeep()).await;
+        note(&observing, observed, "the metrics do not show backups and standbys");
         tokio::time::sleep(PAUSE).await;
-        if let Err(error) = erasure::end_games(&pool, &writers, now()).await {
-            tracing::warn!("not all games of erased players were ended: {error}");
-        }
-        if let Err(error) = abandonment::end_games(&pool, &writers, settings.abandoned_after, &mut scan, now()).await {
-            tracing::warn!("not all abandoned games were ended: {error}");
-        }
-        if let Err(error) = purge::run(&pool, settings.purge, &mut guests, now()).await {
-            tracing::warn!("not all expired rows were deleted: {error}");
-        }
-        if let Err(error) = archive::run(&pool, &metrics, settings.archived_after, &mut logs, now()).await {
-            tracing::warn!("not all logs of finished games were archived: {error}");
-        }
+        let ended = erasure::end_games(&pool, &writers, now()).await;
+        note(&erasing, ended, "not all games of erased players were ended");
+        let ended = abandonment::end_games(&pool, &writers, settings.abandoned_after, &mut scan, now()).await;
+        note(&abandoning, ended, "not all abandoned games were ended");
+        let purged = purge::run(&pool, settings.purge, &mut guests, now()).await;
+        note(&purging, purged, "not all expired rows were deleted");
+        let archived = archive::run(&pool, &metrics, settings.archived_after, &mut logs, now()).await;
+        note(&archiving, archived, "not all logs of finished games were archived");
+    }
+}
+
+/// Notes the success of a job, or logs its failure.
+fn note(job: &JobGauge, outcome: Result<(), DbError>, failed: &'static str) {
+    match outcome {
+        Ok(()) => job.succeeded(now()),
+        Err(error) => tracing::warn!("{failed}: {error}"),
     }
 }

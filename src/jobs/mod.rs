@@ -20,6 +20,7 @@ mod leaving;
 pub mod mail;
 pub mod maintenance;
 pub mod names;
+mod observation;
 pub mod purge;
 pub mod push;
 pub mod rebuild;

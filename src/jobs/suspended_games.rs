@@ -16,6 +16,7 @@ use crate::{
         players::suspensions::{self, SuspendedGames},
     },
     domain::{Action, Event, Game, GameId, PlayerId},
+    metrics::JobGauge,
     repeats,
 };
 
@@ -31,12 +32,14 @@ const PLAYERS_MAX: u32 = 100;
 const GAMES_MAX: u32 = 1000;
 
 /// Runs until it is dropped. A failed round is logged, and the next one retries.
-pub async fn run(pool: PgPool, writers: Arc<Writers>) {
+pub async fn run(pool: PgPool, writers: Arc<Writers>, job: JobGauge) {
     loop {
         tokio::time::sleep(PAUSE).await;
-        if let Err(error) = settle(&pool, &writers, now()).await
-            && let Some(line) = repeats::admit("suspended players", &error.to_string())
-        {
+        let Err(error) = settle(&pool, &writers, now()).await else {
+            job.succeeded(now());
+            continue;
+        };
+        if let Some(line) = repeats::admit("suspended players", &error.to_string()) {
             tracing::warn!(
                 left_out = line.left_out,
                 "not all games of suspended players were ended or stopped: {error}"

@@ -7,6 +7,7 @@ mod labels;
 mod process;
 mod registry;
 mod text;
+mod upkeep;
 mod watched;
 
 pub use labels::{
@@ -14,4 +15,5 @@ pub use labels::{
     Reader, TokenKind, Took,
 };
 pub use registry::Metrics;
+pub use upkeep::{JobGauge, Upkeep};
 pub use watched::{CacheSize, Connections, Waiters};

@@ -15,6 +15,7 @@ use super::{
     },
     process::Process,
     text::prometheus_text,
+    upkeep::Upkeep,
     watched::Watched,
 };
 use crate::build_info;
@@ -42,6 +43,7 @@ const GROUP_BUCKETS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 pub struct Metrics {
     registry: Registry,
     watched: Watched,
+    upkeep: Upkeep,
     access_lines_dropped: Counter,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Family<RouteLabels, Histogram>,
@@ -71,6 +73,7 @@ pub struct Metrics {
     oldest_mail_seconds: Gauge,
     issuer_requests: Family<IssuerLabels, Counter>,
     computer_turns_waiting: Gauge,
+    computer_oldest_turn_seconds: Gauge,
     computer_turn_seconds: Histogram,
     /// In the order of [`AnalysisOutcome`].
     analyses: [Counter; 2],
@@ -129,6 +132,7 @@ impl Metrics {
         let metrics = Self {
             registry: Registry::default(),
             watched: Watched::default(),
+            upkeep: Upkeep::default(),
             access_lines_dropped: Counter::default(),
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(|| Histogram::new(REQUEST_BUCKETS_S)),
@@ -153,6 +157,7 @@ impl Metrics {
             oldest_mail_seconds: Gauge::default(),
             issuer_requests: Family::default(),
             computer_turns_waiting: Gauge::default(),
+            computer_oldest_turn_seconds: Gauge::default(),
             computer_turn_seconds: Histogram::new(TURN_BUCKETS_S),
             analyses: ["done", "failed"].map(|word| of(&analyses, "outcome", word)),
             analyses_waiting: Gauge::default(),
@@ -167,6 +172,7 @@ impl Metrics {
         metrics.register_requests(prefixed);
         metrics.register_games(prefixed);
         metrics.watched.register(prefixed);
+        metrics.upkeep.register(prefixed);
         prefixed.register("appends", "Appends to the logs of games by outcome", appends);
         prefixed.register("tokens_issued", "Sets of tokens issued by grant", issued);
         prefixed.register("tokens_refused", "Presented tokens that were invalid, expired or revoked", refused);
@@ -238,6 +244,11 @@ impl Metrics {
             "computer_turns_waiting",
             "Games waiting for a computer move at the last poll (capped at 10,000)",
             self.computer_turns_waiting.clone(),
+        );
+        registry.register(
+            "computer_oldest_turn_seconds",
+            "For how long the oldest of these games has waited for its move",
+            self.computer_oldest_turn_seconds.clone(),
         );
         registry.register(
             "computer_turn_duration_seconds",
@@ -349,6 +360,16 @@ impl Metrics {
         self.oldest_mail_seconds.set(seconds);
     }
 
+    /// The counters of these codes of failures and of these variants exist from now on: a rate sees their first increment.
+    pub fn know_words(
+        &self,
+        codes: impl IntoIterator<Item = &'static str>,
+        variants: impl IntoIterator<Item = &'static str>,
+    ) {
+        codes.into_iter().for_each(|code| drop(self.refusals.get_or_create(&[("code", code)])));
+        variants.into_iter().for_each(|variant| drop(self.moves.get_or_create(&[("variant", variant)])));
+    }
+
     /// The counters of an issuer exist from now on.
     pub fn know_issuer(&self, issuer: &str) {
         for outcome in ISSUER_OUTCOMES {
@@ -373,9 +394,10 @@ impl Metrics {
         self.webhook_connections_open.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
-    /// Sets the number of games in which the computer is to move.
-    pub fn set_computer_turns_waiting(&self, count: i64) {
+    /// Sets the number of games in which the computer is to move, and for how long the oldest has waited.
+    pub fn set_computer_turns_waiting(&self, count: i64, oldest_s: i64) {
         self.computer_turns_waiting.set(count);
+        self.computer_oldest_turn_seconds.set(oldest_s);
     }
 
     /// Counts a computer's move, and the time since its turn began.
@@ -417,6 +439,11 @@ impl Metrics {
     /// Sets how far the machine's time of day is ahead of the database's clock.
     pub fn set_clock_offset(&self, seconds: f64) {
         self.clock_offset_seconds.set(seconds);
+    }
+
+    /// The gauges of upkeep.
+    pub fn upkeep(&self) -> &Upkeep {
+        &self.upkeep
     }
 
     /// The gauges that are read from their owners.

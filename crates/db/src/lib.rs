@@ -3,7 +3,7 @@
 //! Functions are verbs on rows: they take a pool and domain values, and return domain values; absence is `Option`. This
 //! crate knows the domain; it knows nothing of HTTP.
 //!
-//! Modules use each other in this order: `connection`, `kinds`, `migrations` and `readiness`, `players`, `apps`,
+//! Modules use each other in this order: `connection`, `kinds`, `backups`, `migrations`, `readiness` and `standbys`, `players`, `apps`,
 //! `email`, `idempotency`, `operators`, `games`, then `merging`, `study`, `lists`, `events`, `records`, `webhooks` and
 //! `push`.
 //!
@@ -22,6 +22,7 @@
 #![deny(missing_docs)]
 
 pub mod apps;
+pub mod backups;
 pub mod connection;
 pub mod databases;
 pub mod email;
@@ -38,6 +39,7 @@ pub mod push;
 pub mod readiness;
 pub mod records;
 pub mod rights;
+pub mod standbys;
 pub mod study;
 pub mod webhooks;
 

@@ -330,6 +330,11 @@ impl Problem {
         self.body.code
     }
 
+    /// What keeps the server from storing moves, if that is the failure.
+    pub const fn check(&self) -> Option<ReadinessCheck> {
+        self.body.check
+    }
+
     /// Logs a failure that comes too late for an answer.
     pub fn log(self, request_id: String) {
         let _ = self.of_request(request_id);
@@ -351,6 +356,23 @@ pub enum ReadinessCheck {
     Rights,
     Migrations,
     Database,
+}
+
+impl ReadinessCheck {
+    /// All checks, with their words.
+    pub const ALL: [(Self, &'static str); 11] = [
+        (Self::Draining, "draining"),
+        (Self::Connection, "connection"),
+        (Self::Connections, "connections"),
+        (Self::Standby, "standby"),
+        (Self::ReadOnly, "read_only"),
+        (Self::Disk, "disk"),
+        (Self::Io, "io"),
+        (Self::Memory, "memory"),
+        (Self::Rights, "rights"),
+        (Self::Migrations, "migrations"),
+        (Self::Database, "database"),
+    ];
 }
 
 impl fmt::Display for Problem {

@@ -39,9 +39,6 @@ pub async fn get_liveness(_: Query<NoQuery>) -> HttpResponse {
 )]
 #[get("/readyz")]
 pub async fn get_readiness(state: Data<AppState>, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
-    if state.draining.is_cancelled() {
-        return Err(Problem::draining());
-    }
     let degraded = state.readiness.check().await?.is_degraded;
     let ready = Ready { status: "ok", degraded, version: build_info::VERSION, commit: build_info::COMMIT };
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(ready))

@@ -30,6 +30,7 @@ const PATH: &str = "/metrics";
 
 /// Serves the metrics on a listener until the server is stopped or dropped.
 pub fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) -> io::Result<Server> {
+    metrics.upkeep().serve();
     let metrics = Data::from(metrics);
     let server = HttpServer::new(move || {
         App::new()

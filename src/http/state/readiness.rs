@@ -7,6 +7,7 @@ use std::{
 
 use futures_util::future::join;
 use tokio::{sync::Mutex, time::sleep};
+use tokio_util::sync::CancellationToken;
 
 use super::AppState;
 use crate::{
@@ -16,7 +17,10 @@ use crate::{
         readiness::{Fault, NotReady},
     },
     domain::GameId,
-    http::answer::problem::{Problem, ReadinessCheck, chain},
+    http::{
+        Service,
+        answer::problem::{Problem, ReadinessCheck, chain},
+    },
     live::Hub,
     metrics::Metrics,
 };
@@ -26,6 +30,9 @@ const CACHED_FOR: Duration = Duration::from_secs(1);
 
 /// A part that has had no connection for so long fails its requests: as long as these wait for one.
 const ABSENCE_MAX: Duration = Duration::from_secs(3);
+
+/// The pause between two looks of the server at its own readiness.
+const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
 /// The pause between two looks at a worker's connections. Those that were of use meanwhile are left alone.
 const WATCH_PAUSE: Duration = Duration::from_secs(1);
@@ -37,6 +44,7 @@ pub struct Readiness {
     hub: Arc<Hub>,
     plan: ConnectionPlan,
     metrics: Arc<Metrics>,
+    draining: CancellationToken,
     workers: StdMutex<Vec<Weak<AppState>>>,
     last: Mutex<Option<LastCheck>>,
 }
@@ -56,8 +64,19 @@ struct LastCheck {
 }
 
 impl Readiness {
-    pub fn new(writers: Arc<Writers>, hub: Arc<Hub>, plan: ConnectionPlan, metrics: Arc<Metrics>) -> Self {
-        Self { writers, hub, plan, metrics, workers: StdMutex::default(), last: Mutex::default() }
+    /// Begins to look at the readiness now and then while the metrics are served, so that they are true without probes.
+    pub fn start(service: &Service) -> Arc<Self> {
+        let readiness = Arc::new(Self {
+            writers: service.writers.clone(),
+            hub: service.hub.clone(),
+            plan: service.plan,
+            metrics: service.metrics.clone(),
+            draining: service.draining.clone(),
+            workers: StdMutex::default(),
+            last: Mutex::default(),
+        });
+        actix_web::rt::spawn(keep_looking(Arc::downgrade(&readiness)));
+        readiness
     }
 
     /// Watches a worker's connections as long as it lives. Call it on the worker's thread.
@@ -66,8 +85,19 @@ impl Readiness {
         actix_web::rt::spawn(watch(Arc::downgrade(worker)));
     }
 
-    /// Whether a move can be read and stored. A probe that arrives during a check waits for its result.
+    /// Whether this server takes moves, which the metrics then show.
     pub(crate) async fn check(&self) -> Result<IsReady, Problem> {
+        let ready = if self.draining.is_cancelled() { Err(Problem::draining()) } else { self.cached().await };
+        let failed = ready.as_ref().err().and_then(Problem::check);
+        for (check, word) in ReadinessCheck::ALL {
+            self.metrics.upkeep().set_ready(word, failed != Some(check));
+        }
+        self.metrics.upkeep().set_ready("all", ready.is_ok());
+        ready
+    }
+
+    /// Whether a move can be read and stored. A probe that arrives during a check waits for its result.
+    async fn cached(&self) -> Result<IsReady, Problem> {
         let mut last = self.last.lock().await;
         if let Some(LastCheck { ended_at, result }) = &*last
             && ended_at.elapsed() < CACHED_FOR
@@ -103,6 +133,17 @@ impl Readiness {
         }
         let opens = |worker: &Arc<AppState>| worker.db.size() < self.plan.reads_each;
         Ok(IsReady { is_degraded: self.plan.supply != Supply::Full || workers.iter().any(opens) })
+    }
+}
+
+/// Looks at the readiness as long as the server runs.
+async fn keep_looking(readiness: Weak<Readiness>) {
+    while let Some(readiness) = readiness.upgrade() {
+        if readiness.metrics.upkeep().are_served() {
+            let _ = readiness.check().await;
+        }
+        drop(readiness);
+        sleep(LOOK_PAUSE).await;
     }
 }
 

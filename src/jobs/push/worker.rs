@@ -92,11 +92,14 @@ async fn serve_all(
     stopping: &CancellationToken,
 ) {
     let outage = Outage::new("push notifications wait for the database", "push notifications are sent again");
-    let mut worker = Worker::new(lane, settings, spare);
+    let (mut worker, job) = (Worker::new(lane, settings, spare), settings.metrics.upkeep().job("push"));
     while !stopping.is_cancelled() {
         // What a poll that is cancelled has leased is due again when the lease is over.
         let polling = guarded(worker.poll(pool, settings), &outage);
         let polled = stopping.run_until_cancelled(polling).await.flatten();
+        if polled.is_some() {
+            job.succeeded(now());
+        }
         // If there was no room for all, the end of an attempt makes some.
         tokio::select! {
             () = stopping.cancelled() => {}
@@ -191,10 +194,13 @@ async fn serve_and_record(pool: &PgPool, settings: &Settings, device: DueDevice)
 
 async fn flag_all(pool: &PgPool, settings: &Settings, stopping: &CancellationToken) {
     let outage = Outage::new("games of new devices are not flagged yet", "games of new devices are flagged");
+    let job = settings.metrics.upkeep().job("push_flags");
     while !stopping.is_cancelled() {
         settings.pusher.close_expired();
         let flagging = guarded(devices::flag_again(pool, now(), FLAGGED_MAX), &outage);
-        stopping.run_until_cancelled(flagging).await;
+        if stopping.run_until_cancelled(flagging).await.flatten().is_some() {
+            job.succeeded(now());
+        }
         stopping.run_until_cancelled(sleep(PAUSE)).await;
     }
 }

@@ -90,7 +90,7 @@ impl Settings {
 /// Two loops, so that a batch is converted while the one before is sent.
 pub async fn run(pool: PgPool, appended: Arc<Notify>, settings: Settings, stopping: CancellationToken) {
     let queued = Notify::new();
-    let converting = convert_all(&pool, &appended, &queued, settings.targets(), &stopping);
+    let converting = convert_all(&pool, &appended, &queued, &settings, &stopping);
     join!(converting, send_all(&pool, &queued, &settings, &stopping));
 }
 
@@ -99,15 +99,18 @@ async fn convert_all(
     pool: &PgPool,
     appended: &Notify,
     queued: &Notify,
-    targets: Targets<'_>,
+    settings: &Settings,
     stopping: &CancellationToken,
 ) {
-    let mut progress = Progress::default();
+    let (mut progress, job) = (Progress::default(), settings.metrics.upkeep().job("webhook_messages"));
     let outage = Outage::new("webhook messages wait for the database", "webhook messages are made again");
     while !stopping.is_cancelled() {
         let begun = Instant::now();
-        let converting = Box::pin(guarded(convert(pool, &mut progress, targets, now()), &outage));
+        let converting = Box::pin(guarded(convert(pool, &mut progress, settings.targets(), now()), &outage));
         let Some(converted) = stopping.run_until_cancelled(converting).await else { break };
+        if converted.is_some() {
+            job.succeeded(now());
+        }
         if converted.is_some_and(|converted| !converted.is_empty) {
             queued.notify_one();
         }
@@ -127,13 +130,16 @@ async fn convert_all(
 
 /// Sends what is due, poll by poll.
 async fn send_all(pool: &PgPool, queued: &Notify, settings: &Settings, stopping: &CancellationToken) {
-    let mut worker = Worker::new(pool);
+    let (mut worker, job) = (Worker::new(pool), settings.metrics.upkeep().job("webhooks"));
     let outage = Outage::new("webhooks are not sent until the database answers again", "webhooks are sent again");
     while !stopping.is_cancelled() {
         let polled_at = Instant::now();
         // Deliveries that were taken but not started when the server stops are taken again when their lease expires.
         let polling = guarded(worker.poll(pool, settings), &outage);
         let Some(polled) = stopping.run_until_cancelled(polling).await else { break };
+        if polled.is_some() {
+            job.succeeded(now());
+        }
         tokio::select! {
             () = stopping.cancelled() => {}
             () = queued.notified(), if polled.is_some() => {}

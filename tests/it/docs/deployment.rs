@@ -53,6 +53,10 @@ async fn every_metric_of_alerts_dashboard_and_pages_is_exposed() {
     let (id, south, _) = app.started(&json!({})).await;
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
     send(app.request(reqwest::Method::GET, "/none")).await.is_problem(404, "not_found");
+    // Jobs and standbys are those of a whole deployment.
+    app.metrics.upkeep().job("purge");
+    app.metrics.upkeep().set_ready("all", true);
+    app.metrics.upkeep().set_standbys(Some(vec![("b".to_owned(), 0.0)]));
     let text = app.metrics.text();
     let exposed: BTreeSet<&str> = text.lines().filter_map(|line| line.split(['{', ' ']).next()).collect();
     let described: BTreeSet<&str> =
@@ -82,6 +86,37 @@ async fn every_metric_of_alerts_dashboard_and_pages_is_exposed() {
             "{resource} is not in\n{text}"
         );
     }
+}
+
+/// A counter that an alert asks for, and the values of labels that it names.
+fn counters(rules: &str) -> BTreeSet<(&str, Vec<&str>)> {
+    let mut found = BTreeSet::new();
+    for (at, _) in rules.match_indices("_total") {
+        let name = rules[..at].rsplit(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').next();
+        let (name, rest) = (name.unwrap_or_default(), &rules[at + "_total".len()..]);
+        let labels = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')).map_or("", |(labels, _)| labels);
+        let is_named = |label: &&str| label.contains("=\"");
+        found.insert((name, labels.split(',').filter(is_named).filter(|label| !label.contains("!=")).collect()));
+    }
+    found
+}
+
+#[actix_web::test]
+async fn every_counter_that_alerts_ask_for_is_there_from_the_start() {
+    // A counter that begins with its first increment has not increased for Prometheus.
+    let app = StubIssuer::start().app().await;
+    let (rules, text) = (read("deploy/prometheus/rules.yml"), app.metrics.text());
+    let asked = counters(&rules);
+    assert!(asked.len() > 10, "{asked:?}");
+    let is_there = |name: &str, labels: &[&str]| {
+        let is_sample = |line: &&str| {
+            line.strip_prefix(name).is_some_and(|rest| rest.starts_with("_total{") || rest.starts_with("_total "))
+        };
+        text.lines().filter(is_sample).any(|line| labels.iter().all(|label| line.contains(label)))
+    };
+    let absent: Vec<_> = asked.iter().filter(|(name, labels)| !is_there(name, labels)).collect();
+    // All requests are only what others are compared with: their routes are those that clients ask for.
+    assert_eq!(absent, [&("mancala_http_requests", vec![])], "{text}");
 }
 
 #[test]

@@ -16,3 +16,4 @@ pub mod service_manager;
 pub mod standby;
 pub mod stopping;
 pub mod traces;
+pub mod upkeep;

@@ -103,13 +103,29 @@ pub async fn waits(pool: &PgPool, turn: ComputerTurn) -> Result<Waits, DbError> 
     Ok(waits.unwrap_or_default())
 }
 
-/// How many turns are queued, counted up to `COUNTED_MAX`.
-pub async fn count_waiting(pool: &PgPool) -> Result<i64, DbError> {
-    let count = sqlx::query_scalar!(
-        r#"select count(*) as "count!" from (select from computer_turn limit $1) counted"#,
+/// The turns in the queue, counted up to `COUNTED_MAX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queued {
+    /// How many there are.
+    pub turns: i64,
+    /// For how many seconds the oldest has waited, without turns that were put off.
+    pub oldest_s: i64,
+}
+
+/// How many turns are queued, and for how long.
+pub async fn count_waiting(pool: &PgPool) -> Result<Queued, DbError> {
+    let queued = sqlx::query_as!(
+        Queued,
+        r#"
+        select count(*) as "turns!",
+            coalesce(extract(epoch from now() - min(waits_since) filter (where not is_put_off)), 0)::bigint as "oldest_s!"
+        from (
+            select waits_since, round is null and taken_until is not null as is_put_off from computer_turn limit $1
+        ) counted
+        "#,
         COUNTED_MAX,
     );
-    Ok(count.fetch_one(pool).instrument(statement("count computer_turn")).await?)
+    Ok(queued.fetch_one(pool).instrument(statement("count computer_turn")).await?)
 }
 
 /// Assigns rounds to new turns. A turn gets the present round, the next one if that is closed, or the one after the

@@ -19,6 +19,8 @@ pub struct Scanned {
     pub scanned: u64,
     /// The games whose logs may be archived: they ended long enough ago, and are not put off.
     pub ready: Vec<GameId>,
+    /// The time of the oldest last event among games that ended long enough ago, those that are put off included.
+    pub oldest: Option<OffsetDateTime>,
     /// The game after which the scan goes on; `None` at the end.
     pub next: Option<GameId>,
 }
@@ -44,11 +46,9 @@ pub async fn scan(
             where number < $2
         )
         select logged.game_id as "id!", game.version as "version?",
-            coalesce(
-                (game.finished_at is not null or game.aborted_at is not null) and game.updated_at < $3
-                    and not coalesce(put_off_until > $4, false),
-                false
-            ) as "is_ready!"
+            case when (game.finished_at is not null or game.aborted_at is not null) and game.updated_at < $3
+                then game.updated_at end as "due_since?",
+            coalesce(put_off_until > $4, false) as "is_put_off!"
         from logged
         left join game on game.id = logged.game_id
         left join unarchived_game on unarchived_game.game_id = logged.game_id
@@ -65,19 +65,25 @@ pub async fn scan(
     let (found, mut events) = (rows.len(), 0);
     let fits = rows.into_iter().take_while(|row| {
         let is_first = events == 0;
-        events += if row.is_ready { i64::from(row.version.unwrap_or_default()) } else { 0 };
+        events += if is_ready(row.due_since, row.is_put_off) { i64::from(row.version.unwrap_or_default()) } else { 0 };
         is_first || events <= EVENTS_MAX
     });
-    let (mut scanned, mut ready, mut last) = (0, vec![], None);
+    let (mut scanned, mut ready, mut oldest, mut last) = (0, vec![], None, None);
     for row in fits {
         scanned += 1;
         last = Some(GameId(row.id));
-        if row.is_ready {
+        oldest = oldest.into_iter().chain(row.due_since).min();
+        if is_ready(row.due_since, row.is_put_off) {
             ready.push(GameId(row.id));
         }
     }
     let is_end = scanned == found && found < limit as usize;
-    Ok(Scanned { scanned: scanned as u64, ready, next: last.filter(|_| !is_end) })
+    Ok(Scanned { scanned: scanned as u64, ready, oldest, next: last.filter(|_| !is_end) })
+}
+
+/// Whether a log may be archived now.
+const fn is_ready(due_since: Option<OffsetDateTime>, is_put_off: bool) -> bool {
+    due_since.is_some() && !is_put_off
 }
 
 /// About how many games there are, and how many logs are archived, by the planner's statistics.
