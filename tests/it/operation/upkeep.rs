@@ -152,9 +152,13 @@ async fn the_oldest_turn_of_the_computer_counts_unless_it_is_put_off() {
 async fn the_lag_of_standbys_takes_the_right_to_see_them() {
     let cluster = Cluster::start("standby-lag");
     let app = TestApp::start_on(&cluster, Setup::default()).await;
-    assert_eq!(standbys::list_lags(&app.db).await.expect("a database"), None, "the user may not see them");
     let mut superuser = superuser_of(&app.options).connect().await.expect("PostgreSQL runs");
-    let grant = format!("grant pg_monitor to {}", app.options.get_username());
+    let user = app.options.get_username();
+    // An earlier run has left the right.
+    let revoke = format!("revoke pg_monitor from {user}");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(revoke)).execute(&mut superuser).await.expect("the right is revoked");
+    assert_eq!(standbys::list_lags(&app.db).await.expect("a database"), None, "the user may not see them");
+    let grant = format!("grant pg_monitor to {user}");
     sqlx::raw_sql(sqlx::AssertSqlSafe(grant)).execute(&mut superuser).await.expect("the right is granted");
     assert_eq!(standbys::list_lags(&app.db).await.expect("a database"), Some(vec![]));
     let standby = Standby::of(&app.options, "standby-lag").await;
