@@ -1,6 +1,10 @@
 //! The gauges of upkeep: readiness without probes, jobs, backups, the archive, standbys and the computer's turns.
 
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use mancala_server::{
     db::{backups, games::computer_turns, standbys},
@@ -14,7 +18,7 @@ use time::Duration as Days;
 
 use crate::support::{
     app::{Setup, TestApp},
-    binary::{Running, url},
+    binary::{Running, server, url},
     calls::send,
     clock::now,
     cluster::{Cluster, superuser_of},
@@ -97,7 +101,10 @@ async fn the_time_of_a_backup_is_noted_and_shown() {
     let app = TestApp::start().await;
     assert_eq!(backups::find_last(&app.db).await.expect("a database"), None);
     let before = now();
-    backups::note(&app.db).await.expect("a database");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("noted-{}.dump", std::process::id()));
+    let made = server(&["backup"]).arg(&file).env("DATABASE_URL", url(&app)).output().expect("the binary runs");
+    assert!(made.status.success(), "{made:?}");
+    fs::remove_file(&file).expect("the backup is there");
     let last = backups::find_last(&app.db).await.expect("a database").expect("a time");
     assert!((last - before).abs() < Days::MINUTE, "{last}");
     let running = Running::start_with(&url(&app), &new_key(), &["--metrics-listen", "127.0.0.1:0"], &[]);
