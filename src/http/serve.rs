@@ -314,11 +314,11 @@ struct Shared {
     import_quotas: ImportQuotas,
     uploads: Arc<Uploads>,
     reserved_names: Arc<NameRules>,
-    draining: CancellationToken,
 }
 
 impl Shared {
     fn start(service: Service) -> io::Result<Self> {
+        let readiness = Readiness::start(&service);
         // Behind a proxy that is not known as one, all guests seem to share a network: without rate limits they share nothing.
         let network_key = (service.rate_limits != RateLimits::Off).then(|| service.tokens.network_key());
         let standby = service.standby.map(|standby| {
@@ -343,7 +343,6 @@ impl Shared {
         for issuer in service.issuers.iter() {
             service.metrics.know_issuer(&issuer.settings().id);
         }
-        let readiness = Readiness::start(&service);
         Ok(Self {
             heavy: Arc::new(Heavy::start(heavy_reads)?),
             database: service.database,
@@ -371,7 +370,6 @@ impl Shared {
             reserved_names: Arc::new(NameRules::new(service.reserved_names)),
             import_quotas: service.import_quotas,
             uploads: Arc::default(),
-            draining: service.draining,
         })
     }
 
@@ -411,7 +409,6 @@ impl Shared {
             import_quotas: self.import_quotas,
             uploads: self.uploads.clone(),
             reserved_names: self.reserved_names.clone(),
-            draining: self.draining.clone(),
         });
         self.readiness.follow(&state);
         let watched = Arc::downgrade(&state);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use sqlx::PgPool;
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 
 use super::{
     heavy::Heavy,
@@ -88,8 +87,6 @@ pub(crate) struct AppState {
     pub(crate) uploads: Arc<Uploads>,
     /// Names that no player may take: reserved ones, and those that the operators refuse.
     pub(crate) reserved_names: Arc<NameRules>,
-    /// Cancelled when the server begins to stop.
-    pub(crate) draining: CancellationToken,
 }
 
 /// How many imported games, and plies of them, each player may have stored.
