@@ -118,8 +118,8 @@ fn fewer_connections_than_a_move_needs_are_refused() {
 async fn a_database_with_few_free_connections_is_served_and_the_log_says_so() {
     let app = TestApp::start().await;
     let (id, south, north) = app.started(&json!({})).await;
-    // Enough for all parts, and fewer than the least.
-    for (limit, ply, guest, mv) in [(9, 1, &south, "A"), (3, 2, &north, "a")] {
+    // Enough for all parts, and fewer than the least: one for moves, look-ups, reads and tokens each.
+    for (limit, ply, guest, mv) in [(9, 1, &south, "A"), (4, 2, &north, "a")] {
         let user = User::new(&app, limit).await;
         let mut running = Running::start_with(&user.url, &app.key, &["--rate-limits", "off"], &[]);
         let begun = Instant::now();
