@@ -183,10 +183,10 @@ class Trial:
 
 
 def get(port, path, data=None, method=None, password=REST_PASSWORD):
-    """What a port answers; None if it does not answer, or refuses."""
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method,
-                                     data=None if data is None else json.dumps(data).encode(),
-                                     headers={"Authorization": f"Basic {base64.b64encode(password.encode()).decode()}"})
+    """What a port answers; None if it does not answer, or refuses. Patroni asks for a password, and servers refuse any."""
+    headers = {"Authorization": f"Basic {base64.b64encode(password.encode()).decode()}"} if password else {}
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method, headers=headers,
+                                     data=None if data is None else json.dumps(data).encode())
     try:
         with urllib.request.urlopen(request, timeout=REST_S) as answer:
             text = answer.read()

@@ -148,7 +148,7 @@ async def wait(condition, otherwise, seconds):
 
 
 def answers(port, path):
-    return patroni.get(port, path) is not None
+    return patroni.get(port, path, password=None) is not None
 
 
 def spans(moments):
