@@ -39,7 +39,7 @@ const KEY_PREFIX: &str = "mapp_";
 pub fn app(options: &Serve, app: &App) -> Result<(), Failure> {
     check(app)?;
     let text = with_database(options, async |database, pool| {
-        migrations::run(database).await.map_err(Failure::new)?;
+        migrations::run(database).await?;
         let (key, hash) = new_key();
         let now = clock::now();
         let (done, text) = match app {

@@ -21,7 +21,7 @@ use super::{
 pub fn archive(options: &Serve, archive: &Archive) -> Result<(), Failure> {
     let begun = Instant::now();
     let (games, failed) = with_database(options, async |database, pool| {
-        migrations::run(database).await.map_err(Failure::new)?;
+        migrations::run(database).await?;
         let counts = count(&pool).await.map_err(Failure::new)?;
         let progress =
             Progress::start(counts.games, counts.archived, "games", "games of about {len}; {per_sec}, {eta} left")?;
@@ -45,7 +45,7 @@ pub fn archive(options: &Serve, archive: &Archive) -> Result<(), Failure> {
 pub fn unarchive(options: &Serve, unarchive: &Unarchive) -> Result<(), Failure> {
     let begun = Instant::now();
     let (games, failed, is_done) = with_database(options, async |database, pool| {
-        migrations::run(database).await.map_err(Failure::new)?;
+        migrations::run(database).await?;
         let counts = count(&pool).await.map_err(Failure::new)?;
         let progress = Progress::start(counts.archived, 0, "games", "games of {len}; {per_sec}, {eta} left")?;
         let patience = progress.patience(unarchive.lasting.outage_s);

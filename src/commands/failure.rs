@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt::Display, path::Path, process::ExitCode};
 
+use mancala_server::db::migrations::MigrationError;
+
 /// The exit status for wrong options; the command line's own errors have it too.
 const MISUSE: u8 = 2;
 
@@ -56,5 +58,15 @@ impl Failure {
         let Self { line, status } = self;
         eprintln!("mancala-server: {line}");
         ExitCode::from(status)
+    }
+}
+
+impl From<MigrationError> for Failure {
+    fn from(error: MigrationError) -> Self {
+        match error {
+            // `DATABASE_URL` names a database that stays wrong.
+            MigrationError::Encoding { .. } => Self::misuse(error),
+            _ => Self::new(error),
+        }
     }
 }

@@ -47,7 +47,7 @@ pub fn import(options: &Serve, import: &Import) -> Result<(), Failure> {
     });
     let salt = if import.again { rand::random::<[u8; 16]>().to_vec() } else { vec![] };
     let (total, waiting) = with_database(options, async |database, pool| {
-        migrations::run(database).await.map_err(Failure::new)?;
+        migrations::run(database).await?;
         let progress = Arc::new(Progress::start(bytes, 0, "bytes", "bytes of {len}; {eta} left")?);
         let patience = progress.patience(import.lasting.outage_s);
         let mut pace = Pace::new(import.lasting.pace);

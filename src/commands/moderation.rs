@@ -35,7 +35,7 @@ const NAME_CHARS_MAX: usize = 32;
 
 pub fn operators(options: &Serve, operators: &Operators) -> Result<(), Failure> {
     let text = with_database(options, async |database, pool| {
-        migrations::run(database).await.map_err(Failure::new)?;
+        migrations::run(database).await?;
         let now = now();
         let key = new_operator_key();
         let hash = operator_key_hash(key.as_bytes()).expect("a new key is one");
@@ -96,7 +96,7 @@ pub fn players(options: &Serve, players: &Players) -> Result<(), Failure> {
     };
     let reason: Remark = reason.parse().map_err(Failure::misuse)?;
     let text = with_database(options, async |database, pool| {
-        migrations::run(database).await.map_err(Failure::new)?;
+        migrations::run(database).await?;
         told(acts::act(&pool, COMMAND_LINE, PlayerId(*player), &deed, &reason, now()).await.map_err(Failure::new)?)
     })?;
     print(&text)
@@ -160,7 +160,7 @@ fn show(options: &Serve, player: PlayerId) -> Result<(), Failure> {
 
 pub fn reports(options: &Serve, reports: &Reports) -> Result<(), Failure> {
     let text = with_database(options, async |database, pool| {
-        migrations::run(database).await.map_err(Failure::new)?;
+        migrations::run(database).await?;
         let (report, finding, remark) = match reports {
             Reports::List { after } => {
                 let found = reports::list(&pool, Which::Open, *after, SHOWN_MAX).await.map_err(Failure::new)?;

@@ -35,7 +35,7 @@ pub fn names(options: &Serve, names: &Names) -> Result<(), Failure> {
         _ => None,
     };
     let text = with_database(options, async |database, pool| {
-        migrations::run(database).await.map_err(Failure::new)?;
+        migrations::run(database).await?;
         let stored = name_filter::find(&pool).await.map_err(Failure::new)?.list;
         match (names, &new) {
             (Names::Check { name }, _) => check(&parsed(&stored)?, name),

@@ -30,7 +30,7 @@ use super::{
 pub fn reindex(options: &Serve, reindex: &Reindex) -> Result<(), Failure> {
     let begun = Instant::now();
     let (games, unreadable) = with_database(options, async |database, pool| {
-        migrations::run(database).await.map_err(Failure::new)?;
+        migrations::run(database).await?;
         let interrupted = if reindex.r#continue { take_over(&pool).await.map_err(failure)? } else { None };
         let building = match interrupted {
             None if !reindex.r#continue => Some(begin(&pool).await.map_err(failure)?),

@@ -85,7 +85,7 @@ async fn fill(options: &Serve, database: &PgConnectOptions, name: &str, file: &P
     tools::connect(&mut command, &options.database, database, Some(name));
     tools::run(programs, command).await?;
     // A backup of an older release is brought up to date; one of a newer release is refused here.
-    migrations::run(database.clone().database(name)).await.map_err(Failure::new)
+    Ok(migrations::run(database.clone().database(name)).await?)
 }
 
 /// What became of the signing key of the embedded database.

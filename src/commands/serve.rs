@@ -71,7 +71,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
         tracing::info!("stopped before the database was up to date");
         return Ok(());
     };
-    migrated.map_err(Failure::new)?;
+    migrated?;
     // Before anything judges a deadline. Unless this succeeds, the server begins with the machine's time of day.
     if let Ok(sight) = revocations::Reader::new(database.clone()).look().await {
         clock::follow(sight.clock, sight.asked_at, sight.took);

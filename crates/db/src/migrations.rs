@@ -7,7 +7,7 @@ use std::{
 };
 
 use sqlx::{
-    Connection, PgConnection,
+    Connection, PgConnection, Row,
     migrate::{MigrateError, Migration, Migrator},
 };
 use thiserror::Error;
@@ -18,6 +18,9 @@ use crate::connection::{Database, DbError, Setting, may_pass, statement};
 
 /// sqlx would refuse every database with a later migration. [`Schema::check_compatibility`] refuses only those that exclude this binary.
 static MIGRATOR: Migrator = Migrator { ignore_missing: true, ..sqlx::migrate!("../../migrations") };
+
+/// The only encoding of a database that is accepted, by PostgreSQL's name.
+const ENCODING: &str = "UTF8";
 
 /// A migration may rewrite a large table; one that runs longer is a mistake.
 const STATEMENT_TIMEOUT: &str = "30min";
@@ -56,6 +59,15 @@ pub enum MigrationError {
     /// There is no connection.
     #[error("the database cannot be reached: {0}")]
     Unreachable(#[source] DbError),
+    /// The database is not in UTF-8: its functions would count bytes in the place of letters, and refuse names.
+    #[error(
+        "the database is in {found}, and must be in UTF8: make another one with `create database mancala owner mancala \
+         encoding 'UTF8' template template0`"
+    )]
+    Encoding {
+        /// PostgreSQL's name of the encoding.
+        found: String,
+    },
     /// The database has a later migration, and its mark excludes this binary.
     #[error(
         "the database is newer than this binary: it needs a mancala-server with migration {least} or later, and the newest \
@@ -144,6 +156,7 @@ async fn attempt(database: &Database) -> Result<(), MigrationError> {
     let connection = timeout(CONNECT_TIMEOUT, database.connect_as("mancala-server migrate", &SETTINGS)).await;
     let mut connection =
         connection.unwrap_or_else(|_| Err(DbError::unreachable())).map_err(MigrationError::Unreachable)?;
+    check_encoding(&mut connection).await?;
     if is_complete(&mut connection).await? {
         return Ok(());
     }
@@ -179,6 +192,15 @@ async fn migrate_in_one_transaction(connection: &mut PgConnection) -> Result<(),
     let migrator = Migrator { migrations, locking: false, ignore_missing: true, ..Migrator::DEFAULT };
     migrator.run_direct(None, &mut *transaction, false).await?;
     Ok(transaction.commit().await?)
+}
+
+/// Refuses a database in another encoding than UTF-8, also one that was migrated by an earlier release.
+async fn check_encoding(connection: &mut PgConnection) -> Result<(), MigrationError> {
+    // Simple, because a pooler may keep no prepared statements.
+    let row = sqlx::raw_sql("select current_setting('server_encoding')").fetch_one(connection).await;
+    let found: String =
+        row.and_then(|row| row.try_get(0)).map_err(|error| MigrationError::Unreachable(error.into()))?;
+    if found == ENCODING { Ok(()) } else { Err(MigrationError::Encoding { found }) }
 }
 
 /// Whether another transaction held a lock for too long.
