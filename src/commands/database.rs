@@ -4,8 +4,9 @@
 use std::{env, num::NonZero, path::PathBuf, thread};
 
 use mancala_server::{
-    config::{self, Serve},
-    db::{self, Database, WrongUrl},
+    clock,
+    config::{self, Misspelt, Serve},
+    db::{self, Database, WrongUrl, describe, players::revocations},
     embedded::{self, Durability, Embedded},
     telemetry,
 };
@@ -20,6 +21,7 @@ where
     W: Future<Output = Result<T, Failure>>,
 {
     let _telemetry = telemetry::init(options.log_format).map_err(Failure::misuse)?;
+    check_meant(options)?;
     let mut embedded = None;
     let done = runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::new)?.block_on(async {
         let mut stops = StopSignals::new()?;
@@ -27,6 +29,7 @@ where
             Some(running) => running,
             None => open(&options.database, &mut embedded, &mut stops).await?.ok_or_else(Failure::stopped)?,
         };
+        follow_clock(&database).await;
         let connections = u32::try_from(cores() + 1).unwrap_or(u32::MAX);
         let pool = db::pool(database.clone(), connections.min(options.db_connections.unwrap_or(u32::MAX)));
         stops.unless_signalled(work(database, pool)).await.ok_or_else(Failure::stopped)?
@@ -37,11 +40,47 @@ where
     done
 }
 
+/// Warns of variables that are nearly those of options, and refuses the embedded PostgreSQL where another database was probably
+/// meant. It would be empty, and the server ready.
+pub fn check_meant(options: &Serve) -> Result<(), Failure> {
+    let embedded = options.database.database_url.is_none();
+    for Misspelt { given, meant } in config::misspelt() {
+        if embedded {
+            return Err(Failure::misuse(format!(
+                "{given} is the variable of no option: {meant} may be meant. Without DATABASE_URL the embedded PostgreSQL would start; \
+                 rename {given}, or unset it"
+            )));
+        }
+        tracing::warn!("{given} is the variable of no option, and is ignored: {meant} may be meant");
+    }
+    if embedded && options.jwt_private_key_file.is_some() && !options.database.has_data_dir_flag {
+        return Err(Failure::misuse(
+            "a signing key is named, and no database: set DATABASE_URL, or name the folder of the embedded PostgreSQL with --data-dir",
+        ));
+    }
+    Ok(())
+}
+
+/// The database that the options name, for the log: hosts and name, or the folder of the embedded one.
+pub fn described(options: &config::Database) -> Result<String, Failure> {
+    match &options.database_url {
+        Some(url) => describe(url).map_err(Failure::misuse),
+        None => Ok(format!("embedded PostgreSQL in {}", data_folder(options)?.display())),
+    }
+}
+
 /// The embedded PostgreSQL of a server that runs, so that a command works beside it.
 fn of_running(options: &config::Database) -> Result<Option<Database>, Failure> {
     match options.database_url {
         Some(_) => Ok(None),
         None => Ok(embedded::connect_options_of_running(&data_folder(options)?).map(Database::from)),
+    }
+}
+
+/// Sets the clock of the process by the database's. If that fails, the machine's time of day stays.
+pub async fn follow_clock(database: &Database) {
+    if let Ok(sight) = revocations::Reader::new(database.clone()).look().await {
+        clock::follow(sight.clock, sight.asked_at, sight.took);
     }
 }
 

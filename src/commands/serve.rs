@@ -7,7 +7,7 @@ use mancala_server::{
     build_info, clock,
     config::{Serve, Switch},
     connection_plan::{ConnectionPlan, Demand, TooFew},
-    db::{Database, Writers, migrations, players::revocations, records::usage::ImportTotal},
+    db::{Database, Writers, migrations, records::usage::ImportTotal},
     domain::ReservedNames,
     embedded::Embedded,
     file_plan::FilePlan,
@@ -33,6 +33,7 @@ use super::{
 
 pub fn serve(options: &Serve) -> Result<(), Failure> {
     let _telemetry = telemetry::init(options.log_format).map_err(Failure::misuse)?;
+    database::check_meant(options)?;
     let mut embedded = None;
     let served = actix_web::rt::System::new().block_on(start_and_run(options, &mut embedded));
     // After all its clients.
@@ -46,15 +47,16 @@ pub fn serve(options: &Serve) -> Result<(), Failure> {
 async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Result<(), Failure> {
     // First: before this a signal kills the process, or does not reach it if it is the first of a container.
     let mut stops = StopSignals::new()?;
+    let database = database::described(&options.database)?;
     let accepted = keys::accepted(options)?;
     let given = keys::given(options)?;
     let issuers = issuers(options)?;
     let standby = database::standby(&options.database)?;
     let mail = mailing::sender(options)?;
     // After the options are known to be good: their error is the only line of a start that fails.
-    tracing::info!("mancala-server {}, commit {}", build_info::VERSION, build_info::COMMIT);
-    let bound = Bound::to(options.listen)?;
-    let metrics_bound = options.metrics_listen.map(Bound::to).transpose()?;
+    tracing::info!(database, "mancala-server {}, commit {}", build_info::VERSION, build_info::COMMIT);
+    let bound = Bound::to(&options.listen)?;
+    let metrics_bound = options.metrics_listen.as_ref().map(Bound::to).transpose()?;
     let demand = demand(options);
     // Before the database is started: with too few connections or files the server does not start.
     let plan = ConnectionPlan::of(demand, options.db_connections).map_err(too_few_connections)?;
@@ -73,9 +75,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     };
     migrated?;
     // Before anything judges a deadline. Unless this succeeds, the server begins with the machine's time of day.
-    if let Ok(sight) = revocations::Reader::new(database.clone()).look().await {
-        clock::follow(sight.clock, sight.asked_at, sight.took);
-    }
+    database::follow_clock(&database).await;
     let (plan, jobs_delay) = connections::fitted(demand, plan, &database).await;
     let metrics = Arc::new(Metrics::new(clock::now().unix_timestamp()));
     let access_log =

@@ -124,6 +124,7 @@ mod tests {
             read_database_url: None,
             database_wait_s: 60,
             data_dir: None,
+            has_data_dir_flag: false,
         };
         let mut command = Command::new("pg_dump");
         connect(&mut command, &options, &present.parse().expect("a URL"), None);

@@ -6,7 +6,11 @@ use mancala_server::{
     telemetry,
 };
 
-use super::{database::data_folder, failure::Failure, output::print};
+use super::{
+    database::{check_meant, data_folder},
+    failure::Failure,
+    output::print,
+};
 
 pub fn upgrade(options: &Serve, upgrade: &Upgrade) -> Result<(), Failure> {
     let _telemetry = telemetry::init(options.log_format).map_err(Failure::misuse)?;
@@ -15,6 +19,7 @@ pub fn upgrade(options: &Serve, upgrade: &Upgrade) -> Result<(), Failure> {
             "upgrade is for the embedded PostgreSQL, and DATABASE_URL names another one: see its own documentation",
         ));
     }
+    check_meant(options)?;
     let folder = data_folder(&options.database)?;
     // A signal kills the process, which changes nothing: the new database gets its place in one step.
     let Upgraded { from, to, kept } = embedded::upgrade(&folder, upgrade.programs.as_deref()).map_err(Failure::new)?;

@@ -4,6 +4,7 @@
 
 mod apps;
 mod mail;
+mod misspelt;
 mod moderation;
 mod options;
 mod read;
@@ -14,6 +15,7 @@ mod variables;
 
 pub use apps::{App, AppKeys, AppPolicies, AppTrust, PlaysWith};
 pub use mail::Mail;
+pub use misspelt::{Misspelt, misspelt};
 pub use moderation::{GamesOfSuspended, Names, Operators, Players, ReportFinding, Reports};
 pub use options::{AccessLogFormat, AccessLogLevel, Cli, Database, LogFormat, Serve, Switch};
 pub use read::Misread;

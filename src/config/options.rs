@@ -262,6 +262,18 @@ pub struct Database {
 
 impl Database {
     /// How long the start waits for the database.
+
+    /// Whether the folder is given on the command line, which shows that the embedded PostgreSQL is meant.
+    #[arg(skip)]
+    pub has_data_dir_flag: bool,
+}
+
+impl Serve {
+    /// The threads on which the computer chooses its moves, on a machine with so many cores.
+    pub fn computer_threads(&self, cores: usize) -> u16 {
+        let default = u16::try_from(cores / 4).unwrap_or(u16::MAX).clamp(1, COMPUTER_THREADS_DEFAULT_MAX);
+        self.computer_threads.unwrap_or(default)
+    }
     pub const fn wait(&self) -> Duration {
         Duration::from_secs(self.database_wait_s)
     }
@@ -282,7 +294,7 @@ impl fmt::Debug for Database {
             .field("database_url", &url)
             .field("read_database_url", &read_url)
             .field("database_wait_s", &self.database_wait_s);
-        shown.field("data_dir", &self.data_dir).finish()
+        shown.field("data_dir", &self.data_dir).field("has_data_dir_flag", &self.has_data_dir_flag).finish()
     }
 }
 

@@ -6,6 +6,7 @@ use clap::{
     Command, CommandFactory, FromArgMatches,
     builder::{Resettable, StyledStr},
     error::{ContextKind, ContextValue, ErrorKind},
+    parser::ValueSource,
 };
 
 use super::options::Cli;
@@ -29,8 +30,12 @@ impl Cli {
             }
             argument
         });
-        let matches = command.try_get_matches().and_then(|matches| Self::from_arg_matches(&matches));
-        matches.map_err(|error| match error.kind() {
+        let read = command.try_get_matches().and_then(|matches| {
+            let mut cli = Self::from_arg_matches(&matches)?;
+            cli.serve.database.has_data_dir_flag = matches.value_source("data_dir") == Some(ValueSource::CommandLine);
+            Ok(cli)
+        });
+        read.map_err(|error| match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Misread::Shown(error.render()),
             _ => Misread::Wrong(one_line(&error)),
         })

@@ -43,7 +43,9 @@ pub mod standbys;
 pub mod study;
 pub mod webhooks;
 
-pub use connection::{Database, DbError, Freshness, Reads, Standby, StandbyEvent, Unusable, WrongUrl, kept_pool, pool};
+pub use connection::{
+    Database, DbError, Freshness, Reads, Standby, StandbyEvent, Unusable, WrongUrl, describe, kept_pool, pool,
+};
 pub use games::{
     lookups::{Fingerprint, Lookups},
     writers::{WriterTasks, Writers},

@@ -82,6 +82,31 @@ impl FromStr for Hosts {
     type Err = WrongUrl;
 
     fn from_str(url: &str) -> Result<Self, WrongUrl> {
+        let (hosts, unknown) = Self::read(url)?;
+        if unknown > 0 {
+            tracing::warn!(count = unknown, "parameters of DATABASE_URL that the server does not know are ignored");
+        }
+        Ok(hosts)
+    }
+}
+
+/// The database that a URL names, for the log: name, hosts and ports, without user, password and parameters.
+pub fn describe(url: &str) -> Result<String, WrongUrl> {
+    let (Hosts { options, .. }, _) = Hosts::read(url)?;
+    let name = options[0].get_database().unwrap_or_else(|| options[0].get_username());
+    let places: Vec<String> = options.iter().map(place).collect();
+    Ok(format!("{name} at {}", places.join(", ")))
+}
+
+/// The host of a connection for the log: its name or socket folder, and its port.
+pub(super) fn place(options: &PgConnectOptions) -> String {
+    let host = options.get_socket().map_or_else(|| options.get_host().to_owned(), |s| s.display().to_string());
+    format!("{host}:{}", options.get_port())
+}
+
+impl Hosts {
+    /// What a URL names, and how many of its parameters are not known.
+    fn read(url: &str) -> Result<(Self, u32), WrongUrl> {
         let (scheme, rest) = url.split_once("://").ok_or(WrongUrl::Form)?;
         if !["postgres", "postgresql"].contains(&scheme) {
             return Err(WrongUrl::Form);
@@ -95,7 +120,7 @@ impl FromStr for Hosts {
         let (authority, path) = rest.split_at(end);
         let (user, hosts) = authority.rsplit_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
         let user = user.map_or_else(String::new, |user| format!("{user}@"));
-        let Query { others, hosts: more_hosts, ports, target } = Query::read(query)?;
+        let Query { others, hosts: more_hosts, ports, target, unknown } = Query::read(query)?;
         // As in libpq, parameters take precedence.
         let named: Vec<_> = more_hosts.map_or_else(|| hosts.split(',').collect(), |names| split(names).collect());
         let ports: Vec<_> = ports.map(|ports| split(ports).collect()).unwrap_or_default();
@@ -123,7 +148,7 @@ impl FromStr for Hosts {
         });
         let options = options.collect::<Result<Vec<_>, _>>()?;
         let default = if options.len() > 1 { Target::ReadWrite } else { Target::Primary };
-        Ok(Self { options, target: target.unwrap_or(default) })
+        Ok((Self { options, target: target.unwrap_or(default) }, unknown))
     }
 }
 
@@ -133,11 +158,13 @@ struct Query<'a> {
     hosts: Option<&'a str>,
     ports: Option<&'a str>,
     target: Option<Target>,
+    /// How many are not known.
+    unknown: u32,
 }
 
 impl<'a> Query<'a> {
     fn read(query: &'a str) -> Result<Self, WrongUrl> {
-        let (mut read, mut unknown) = (Self { others: vec![], hosts: None, ports: None, target: None }, 0);
+        let mut read = Self { others: vec![], hosts: None, ports: None, target: None, unknown: 0 };
         for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
             match parameter.split_once('=') {
                 Some(("host", hosts)) => read.hosts = Some(hosts),
@@ -153,11 +180,8 @@ impl<'a> Query<'a> {
                 Some((name, _)) if PARAMETERS.contains(&name) || name.starts_with("options[") => {
                     read.others.push(parameter.to_owned());
                 }
-                _ => unknown += 1,
+                _ => read.unknown += 1,
             }
-        }
-        if unknown > 0 {
-            tracing::warn!(count = unknown, "parameters of DATABASE_URL that the server does not know are ignored");
         }
         Ok(read)
     }
@@ -212,6 +236,18 @@ mod tests {
             ("postgres://m@localhost:54/db?host=/run/a", &[("/run/a", 54)], Target::Primary),
         ] {
             assert_eq!(read(url), Ok((at(places), target)), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_log_names_a_database_without_its_user_and_password() {
+        for (url, described) in [
+            ("postgres://ana:secret@db.example/games?sslmode=require", "games at db.example:5432"),
+            ("postgres://ana:secret@h1,h2:6001/games?password=secret", "games at h1:5432, h2:6001"),
+            ("postgres://ana@localhost/games?host=/run/a", "games at /run/a:5432"),
+            ("postgres://ana:secret@db.example", "ana at db.example:5432"),
+        ] {
+            assert_eq!(describe(url).as_deref(), Ok(described));
         }
     }
 

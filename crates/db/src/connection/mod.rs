@@ -26,7 +26,7 @@ pub(crate) use dedicated::DedicatedConnection;
 pub use error::DbError;
 pub(crate) use error::may_pass;
 pub use freshness::{Freshness, StandbyEvent};
-pub use hosts::WrongUrl;
+pub use hosts::{WrongUrl, describe};
 pub use last_use::LastUse;
 pub use openable::openable;
 pub use pool::{kept_pool, pool};

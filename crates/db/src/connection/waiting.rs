@@ -14,6 +14,8 @@ use tracing::Instrument;
 use super::{
     Database,
     database::Pooling,
+    hosts::place,
+    session_name::session_name_for,
     settings::{LIMITS, Setting},
     statement,
 };
@@ -228,12 +230,6 @@ impl Role {
             _ => "not chosen",
         }
     }
-}
-
-/// The host of a connection for the log: its name or socket folder, and its port.
-fn place(options: &PgConnectOptions) -> String {
-    let host = options.get_socket().map_or_else(|| options.get_host().to_owned(), |s| s.display().to_string());
-    format!("{host}:{}", options.get_port())
 }
 
 async fn role_of(options: &PgConnectOptions) -> Result<Role, sqlx::Error> {
