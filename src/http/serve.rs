@@ -359,7 +359,7 @@ impl Shared {
             readings: Arc::default(),
             seeks: Arc::new(Semaphore::new(1)),
             metrics: service.metrics,
-            append_outage: Arc::new(Outage::new(APPENDS_FAIL, APPENDS_WORK)),
+            append_outage: Arc::new(Outage::behind_database(APPENDS_FAIL, APPENDS_WORK)),
             readiness,
             open_for: service.open_for,
             networks: Networks::new(network_key),

@@ -30,6 +30,7 @@ use crate::{
     },
     engine::{Endgames, Engine, Evaluation, Limits, Review, ReviewError, Signal},
     metrics::{AnalysisOutcome, Metrics},
+    outage::Outage,
     pace::keep_pace,
     repeats,
     rules::{AnyPosition, Move},
@@ -71,14 +72,12 @@ const ATTEMPTS_MAX: u32 = 8;
 
 /// Runs until `stopping` is cancelled, on threads that inherit the caller's priority.
 pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, stopping: CancellationToken) {
-    let (job, mut failing) = (metrics.upkeep().job("analyses"), false);
+    let job = metrics.upkeep().job("analyses");
+    let outage = Outage::behind_database("no game is analysed", "games are analysed again");
     while !stopping.is_cancelled() {
         let outcome = analyse_next(&pool, &writers, &metrics, &stopping).await;
-        if let (Err(error), false) = (&outcome, failing) {
-            tracing::warn!("no game is analysed until the database answers again: {error}");
-        }
-        failing = outcome.is_err();
-        if !failing {
+        outage.note(&outcome);
+        if outcome.is_ok() {
             job.succeeded(now());
         }
         if !matches!(outcome, Ok(true)) {

@@ -27,6 +27,7 @@ use crate::{
     domain::{self, Action, Command, Context, Game, GameId},
     engine::{Engine, Level, Signal},
     metrics::Metrics,
+    outage::Outage,
     pace::keep_pace,
     repeats,
     rules::Move,
@@ -58,16 +59,14 @@ const TABLE_MIB: usize = 16;
 
 /// Plays until `stopping` is cancelled. The engine's threads inherit the caller's priority: see [`crate::priority`].
 pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, stopping: CancellationToken) {
-    let (turns, mut engine, mut failing) = (writers.computer_turns(), Engine::new(TABLE_MIB), false);
+    let (turns, mut engine) = (writers.computer_turns(), Engine::new(TABLE_MIB));
+    let outage = Outage::behind_database("the computer makes no moves", "the computer makes moves again");
     let job = metrics.upkeep().job("computer");
     while !stopping.is_cancelled() {
         let outcome = play_next(&pool, &writers, &metrics, engine, &stopping).await;
         engine = outcome.1;
-        if let (Err(error), false) = (&outcome.0, failing) {
-            tracing::warn!("the computer makes no moves until the database answers again: {error}");
-        }
-        failing = outcome.0.is_err();
-        if !failing {
+        outage.note(&outcome.0);
+        if outcome.0.is_ok() {
             job.succeeded(now());
         }
         if !matches!(outcome.0, Ok(true)) {

@@ -14,6 +14,7 @@ use crate::{
     },
     domain::GameId,
     metrics::JobGauge,
+    outage::Outage,
     repeats,
 };
 
@@ -31,15 +32,15 @@ const LEASE: Duration = Duration::MINUTE;
 
 /// Runs until it is dropped.
 pub async fn run(pool: PgPool, writers: Arc<Writers>, job: JobGauge) {
-    let mut failing = false;
+    let outage = Outage::behind_database(
+        "games whose time has run out stay unsettled",
+        "games whose time has run out are settled",
+    );
     loop {
         tokio::time::sleep(PAUSE).await;
         let settled = settle(&pool, &writers, now()).await;
-        if let (Err(error), false) = (&settled, failing) {
-            tracing::warn!("games whose time has run out stay unsettled until the database answers again: {error}");
-        }
-        failing = settled.is_err();
-        if !failing {
+        outage.note(&settled);
+        if settled.is_ok() {
             job.succeeded(now());
         }
     }

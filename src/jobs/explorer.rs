@@ -20,6 +20,7 @@ use crate::{
         },
     },
     metrics::Metrics,
+    outage::Outage,
     repeats,
 };
 
@@ -48,7 +49,11 @@ const WAIT: Duration = Duration::from_millis(100);
 
 /// Runs until `stopping` is cancelled; then it stops at once, and the open transaction is rolled back.
 pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToken) {
-    let (job, mut failing) = (metrics.upkeep().job("explorer"), false);
+    let job = metrics.upkeep().job("explorer");
+    let outage = Outage::behind_database(
+        "finished games are not added to the explorer",
+        "finished games are added to the explorer again",
+    );
     // The release before has left rows.
     let (mut place, mut packing) = (Place::FIRST, Packing::MayGoOn);
     while !stopping.is_cancelled() {
@@ -57,11 +62,8 @@ pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToke
             () = stopping.cancelled() => return,
             explored = explorer_index::explore(&pool, now(), BATCH) => explored,
         };
-        if let (Err(error), false) = (&explored, failing) {
-            tracing::warn!("finished games are not added to the explorer until it can be written again: {error}");
-        }
-        failing = explored.is_err();
-        if !failing {
+        outage.note(&explored);
+        if explored.is_ok() {
             job.succeeded(now());
         }
         if let Ok((waiting, put_off)) = explorer_index::count_waiting(&pool).await {

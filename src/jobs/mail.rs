@@ -124,7 +124,7 @@ impl Settings {
 
 /// Runs until `stopping` is cancelled.
 pub async fn run(pool: PgPool, settings: Settings, stopping: CancellationToken) {
-    let outage = Outage::new(DATABASE_FAILS, DATABASE_WORKS);
+    let outage = Outage::behind_database(DATABASE_FAILS, DATABASE_WORKS);
     let job = settings.metrics.upkeep().job("mail");
     while !stopping.is_cancelled() {
         let has_more = guarded(send_due(&pool, &settings, &stopping), &outage).await;

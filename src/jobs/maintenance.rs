@@ -10,6 +10,7 @@ use crate::{
     clock::now,
     db::{DbError, Writers},
     metrics::{JobGauge, Metrics},
+    outage,
 };
 
 /// The pause between two rounds: an erased player is gone from all games within minutes, also after a crash.
@@ -53,6 +54,10 @@ pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, set
 fn note(job: &JobGauge, outcome: Result<(), DbError>, failed: &'static str) {
     match outcome {
         Ok(()) => job.succeeded(now()),
-        Err(error) => tracing::warn!("{failed}: {error}"),
+        Err(error) => {
+            if let Some(line) = outage::admit_failure() {
+                tracing::warn!(left_out = line.left_out, "{failed}: {error}");
+            }
+        }
     }
 }

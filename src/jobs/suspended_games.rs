@@ -17,6 +17,7 @@ use crate::{
     },
     domain::{Action, Event, Game, GameId, PlayerId},
     metrics::JobGauge,
+    outage::Outage,
     repeats,
 };
 
@@ -31,19 +32,18 @@ const SEARCHED_FOR: Duration = Duration::days(7);
 const PLAYERS_MAX: u32 = 100;
 const GAMES_MAX: u32 = 1000;
 
-/// Runs until it is dropped. A failed round is logged, and the next one retries.
+/// Runs until it is dropped. The next round retries what a failed one has left.
 pub async fn run(pool: PgPool, writers: Arc<Writers>, job: JobGauge) {
+    let outage = Outage::behind_database(
+        "not all games of suspended players are ended or stopped",
+        "the games of suspended players are ended and stopped",
+    );
     loop {
         tokio::time::sleep(PAUSE).await;
-        let Err(error) = settle(&pool, &writers, now()).await else {
+        let settled = settle(&pool, &writers, now()).await;
+        outage.note(&settled);
+        if settled.is_ok() {
             job.succeeded(now());
-            continue;
-        };
-        if let Some(line) = repeats::admit("suspended players", &error.to_string()) {
-            tracing::warn!(
-                left_out = line.left_out,
-                "not all games of suspended players were ended or stopped: {error}"
-            );
         }
     }
 }

@@ -6,7 +6,7 @@ use sqlx::PgPool;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::hub::Hub;
-use crate::db::connection::notifications;
+use crate::{db::connection::notifications, outage::Outage};
 
 /// The least time from one notification to the next. The first change after a pause is sent at once. The changes of the
 /// next interval are sent together, so that the database's load does not grow with their number.
@@ -24,31 +24,23 @@ const HUB_CHECK: Duration = Duration::from_secs(10);
 /// Sends notifications until the hub is gone. A change does not wait for them. After a lost notification the next one asks the other
 /// processes to poll; they may also poll before (`follow`).
 pub async fn announce(hub: Weak<Hub>, pool: PgPool) {
-    let mut failing = false;
+    let outage = Outage::behind_database("other servers see changes later", "other servers see changes at once again");
     while let Some(changes) = hub.upgrade().map(|hub| hub.changes.clone()) {
         if timeout(HUB_CHECK, changes.wait_for_some()).await.is_err() {
             continue;
         }
         let begun = Instant::now();
-        let cause = match timeout(TIMEOUT, notifications::send(&pool, &changes.take())).await {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("the database does not answer".to_owned()),
-        };
-        if let Some(cause) = &cause
-            && !failing
-        {
-            tracing::warn!(cause, "other servers see changes later until the database answers again");
+        let sent = timeout(TIMEOUT, notifications::send(&pool, &changes.take())).await;
+        match &sent {
+            Ok(sent) => outage.note(sent),
+            Err(elapsed) => outage.failed(&elapsed.to_string()),
         }
-        failing = cause.is_some();
-        if failing {
-            changes.add_lost();
-        }
-        if failing {
-            sleep(PAUSE_AFTER_LOSS).await;
-        } else {
+        if matches!(sent, Ok(Ok(()))) {
             // From the beginning of this one, so that no change waits for longer.
             sleep_until(begun + PAUSE).await;
+        } else {
+            changes.add_lost();
+            sleep(PAUSE_AFTER_LOSS).await;
         }
     }
 }

@@ -11,7 +11,10 @@ use sqlx::PgPool;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::{changes::Notification, hub::Hub};
-use crate::db::{Database, DbError, connection::notifications::Listener, games};
+use crate::{
+    db::{Database, DbError, connection::notifications::Listener, games},
+    outage::Outage,
+};
 
 /// The pause between two polls while notifications arrive. Such a poll finds changes whose notification was lost.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -32,7 +35,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// polling the versions of the games with waiters. Without a database to listen to, it only polls. While the database
 /// is unreachable, no waiter is woken.
 pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: Option<Database>) {
-    let mut failing = false;
+    let outage =
+        Outage::behind_database("changes by other servers are not seen", "changes by other servers are seen again");
     let (mut listener, mut has_missed) = (None, true);
     // A poll does not find the players of changed games: their waiters read the games themselves.
     let mut players_notified: Option<Instant> = None;
@@ -48,7 +52,7 @@ pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: Option<Database>) {
         }
         // No notification waits for the poll.
         let missed;
-        (failing, (listener, missed)) = join(poll_once(present, &pool, failing), listen(&hub, listener)).await;
+        ((), (listener, missed)) = join(poll_once(present, &pool, &outage), listen(&hub, listener)).await;
         has_missed |= missed;
     }
 }
@@ -96,17 +100,12 @@ async fn listen(hub: &Weak<Hub>, listener: Option<Listener>) -> (Option<Listener
     (Some(listener), has_missed)
 }
 
-/// Polls, and logs the first failure. Returns whether it failed.
-async fn poll_once(hub: Arc<Hub>, pool: &PgPool, was_failing: bool) -> bool {
-    let cause = match timeout(TIMEOUT, poll(&hub, pool)).await {
-        Ok(Ok(())) => return false,
-        Ok(Err(error)) => error.to_string(),
-        Err(_) => "the database does not answer".to_owned(),
-    };
-    if !was_failing {
-        tracing::warn!(cause, "changes by other servers are not seen until the database answers again");
+/// Polls, and notes the outcome.
+async fn poll_once(hub: Arc<Hub>, pool: &PgPool, outage: &Outage) {
+    match timeout(TIMEOUT, poll(&hub, pool)).await {
+        Ok(polled) => outage.note(&polled),
+        Err(elapsed) => outage.failed(&elapsed.to_string()),
     }
-    true
 }
 
 /// Reads the versions of all games with waiters.

@@ -54,7 +54,7 @@ pub async fn follow_revocations(
     let mut names = Names::new();
     let (mut last_read, mut pruned_at) = (None::<Instant>, Instant::now());
     // This connection is asked more often than any other, so it shows first that the database is away, and that it is back.
-    let outage = Outage::new(
+    let outage = Outage::of_database(
         "the database does not answer: no access token is accepted until it does",
         "the database answers again",
     );
@@ -112,7 +112,10 @@ struct Names {
 
 impl Names {
     fn new() -> Self {
-        let outage = Outage::new("the list of refused names cannot be read", "the list of refused names is read again");
+        let outage = Outage::behind_database(
+            "the list of refused names cannot be read",
+            "the list of refused names is read again",
+        );
         Self { revision: 0, read_at: None, outage }
     }
 

@@ -36,6 +36,9 @@ use span_fields::SpanFields;
 /// not send HTTP.
 const FILTER_DEFAULT: &str = "info,actix_server=warn,actix_http=off,sqlx::postgres::notice=warn";
 
+/// Stands before every filter: the pools would say of each connection that it is lost. `RUST_LOG` may name the targets again.
+const FILTER_ALWAYS: &str = "sqlx_core::pool=error,sqlx::pool=error";
+
 /// The service's name in traces, unless `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES` is set.
 const SERVICE_NAME: &str = "mancala-server";
 
@@ -131,7 +134,8 @@ fn filter() -> Result<EnvFilter, TelemetryError> {
         let expected = "one part is neither a level (error, warn, info, debug, trace, off) nor `module=level`";
         return Err(TelemetryError::Filter(expected.to_owned()));
     }
-    EnvFilter::try_new(&directives).map_err(|error| TelemetryError::Filter(error.to_string()))
+    EnvFilter::try_new(format!("{FILTER_ALWAYS},{directives}"))
+        .map_err(|error| TelemetryError::Filter(error.to_string()))
 }
 
 /// Whether this is a level, or a module and its level. `EnvFilter` takes every other text for a module, so a misspelt level

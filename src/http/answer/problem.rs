@@ -31,7 +31,8 @@ use crate::{
         moves::MoveView,
         wire::{ALWAYS_JSON, SuspensionView, Timestamp},
     },
-    repeats,
+    outage,
+    repeats::{self, Admitted},
 };
 
 /// `Retry-After` of a request that failed because the database was unavailable, in seconds: long enough for a restart.
@@ -253,12 +254,13 @@ impl Problem {
 
     /// The answer to a readiness probe while the server is stopping.
     pub fn draining() -> Self {
-        Self { is_expected: true, ..Self::unready(ReadinessCheck::Draining, "the server is stopping") }
+        Self::unready(ReadinessCheck::Draining, "the server is stopping")
     }
 
     /// The answer to a readiness probe while the server cannot store moves.
     pub fn unready(check: ReadinessCheck, detail: impl Into<String>) -> Self {
-        let mut problem = Self::new(Code::Unavailable, detail);
+        // The answer to a probe, and no failed request.
+        let mut problem = Self::busy(detail);
         problem.body.check = Some(check);
         problem
     }
@@ -333,6 +335,11 @@ impl Problem {
     /// What keeps the server from storing moves, if that is the failure.
     pub const fn check(&self) -> Option<ReadinessCheck> {
         self.body.check
+    }
+
+    /// The failure and its cause, for the log.
+    pub fn with_cause(&self) -> String {
+        self.cause.as_ref().map_or_else(|| self.to_string(), |cause| format!("{self}: {cause}"))
     }
 
     /// Logs a failure that comes too late for an answer.
@@ -524,7 +531,7 @@ impl Problem {
     pub fn of_request(mut self, request_id: String) -> Self {
         if self.code().status().is_server_error() && !self.is_expected {
             let (code, cause) = (self.code().as_str(), self.cause.as_deref().unwrap_or_default());
-            if let Some(line) = repeats::admit("requests that failed", cause) {
+            if let Some(line) = self.admitted(cause) {
                 tracing::error!(
                     request.id = request_id,
                     code,
@@ -536,5 +543,13 @@ impl Problem {
         }
         self.body.request_id = request_id;
         self
+    }
+
+    /// Whether the log has a line of this failure. A database that is away has its own lines.
+    fn admitted(&self, cause: &str) -> Option<Admitted> {
+        match self.code() {
+            Code::Unavailable => outage::admit_failure(),
+            _ => repeats::admit("requests that failed", cause),
+        }
     }
 }

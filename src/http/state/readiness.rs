@@ -23,7 +23,12 @@ use crate::{
     },
     live::Hub,
     metrics::Metrics,
+    outage::Outage,
 };
+
+/// The log's lines about a server that is not ready.
+const NOT_READY: &str = "not ready: moves cannot be stored, so /readyz is 503";
+const READY_AGAIN: &str = "ready again: moves can be stored";
 
 /// How long a result is cached. Load balancers probe every few seconds.
 const CACHED_FOR: Duration = Duration::from_secs(1);
@@ -47,6 +52,8 @@ pub struct Readiness {
     draining: CancellationToken,
     workers: StdMutex<Vec<Weak<AppState>>>,
     last: Mutex<Option<LastCheck>>,
+    /// Probes that fail are no failed requests: the log says when they begin to, and when they end.
+    outage: Outage,
 }
 
 /// A process that can store moves.
@@ -74,6 +81,7 @@ impl Readiness {
             draining: service.draining.clone(),
             workers: StdMutex::default(),
             last: Mutex::default(),
+            outage: Outage::behind_database(NOT_READY, READY_AGAIN),
         });
         actix_web::rt::spawn(keep_looking(Arc::downgrade(&readiness)));
         readiness
@@ -110,6 +118,10 @@ impl Readiness {
             _ => &[],
         });
         let result = checked.map_err(problem);
+        match &result {
+            Ok(_) => self.outage.works(),
+            Err(problem) => self.outage.failed(&problem.with_cause()),
+        }
         *last = Some(LastCheck { ended_at: Instant::now(), result: result.clone() });
         result
     }
