@@ -12,10 +12,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use time::OffsetDateTime;
+use time::{OffsetDateTime, format_description::BorrowedFormatItem, macros::format_description};
 
 /// How far the clock may be off before it is set, beside what the measurement leaves open: less than a player notices.
 const TOLERANCE: Duration = Duration::from_millis(50);
+
+/// The form of a time in a log.
+const FORM: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
 
 /// The clock of the process.
 static CLOCK: LazyLock<Clock> = LazyLock::new(|| Clock { started: Instant::now(), began_at_us: system_us().into() });
@@ -30,6 +34,11 @@ struct Clock {
 pub fn now() -> OffsetDateTime {
     let ms = CLOCK.at_us(Instant::now()).div_euclid(1000);
     OffsetDateTime::from_unix_timestamp_nanos(i128::from(ms) * 1_000_000).expect("the year has four digits")
+}
+
+/// A time as both logs write it: RFC 3339 in UTC, with milliseconds, so that texts sort as times do.
+pub fn text(time: OffsetDateTime) -> String {
+    time.format(FORM).expect("a time has all parts")
 }
 
 /// Sets the clock by the database's, which showed `database` at some moment within `took` after `asked_at`. Returns how far the

@@ -3,14 +3,10 @@
 use std::{fmt::Write, net::IpAddr, time::Duration};
 
 use serde::Serialize;
-use time::{
-    OffsetDateTime,
-    format_description::{BorrowedFormatItem, well_known::Rfc3339},
-    macros::format_description,
-};
+use time::{OffsetDateTime, format_description::BorrowedFormatItem, macros::format_description};
 use uuid::Uuid;
 
-use crate::config::AccessLogFormat;
+use crate::{clock, config::AccessLogFormat};
 
 /// The status of a request whose client closed the connection before the answer began. No answer has it: nginx logs the same.
 pub const CLIENT_CLOSED: u16 = 499;
@@ -34,8 +30,12 @@ pub struct Entry {
     pub method: &'static str,
     /// The pattern of the path.
     pub route: &'static str,
+    /// The game that the path names, or that the request has made.
+    pub game: Option<Uuid>,
     pub protocol: &'static str,
     pub status: u16,
+    /// The code of a failure.
+    pub code: Option<&'static str>,
     /// The bytes of the body that were handed to the connection.
     pub bytes: u64,
     /// The time until the last of these bytes.
@@ -49,13 +49,17 @@ pub struct Entry {
 /// The JSON form.
 #[derive(Serialize)]
 struct Json<'a> {
-    time: &'a str,
+    timestamp: &'a str,
     client: IpAddr,
     #[serde(skip_serializing_if = "Option::is_none")]
     player: Option<Uuid>,
     method: &'a str,
     route: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    game: Option<Uuid>,
     status: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'a str>,
     bytes: u64,
     ms: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,14 +90,15 @@ impl Entry {
     }
 
     fn write_json(&self, text: &mut String) {
-        let time = self.time.format(&Rfc3339).expect("the year has four digits");
         let json = Json {
-            time: &time,
+            timestamp: &clock::text(self.time),
             client: self.client,
             player: self.player,
             method: self.method,
             route: self.route,
+            game: self.game,
             status: self.status,
+            code: self.code,
             bytes: self.bytes,
             ms: self.milliseconds(),
             request_id: self.request_id,
@@ -103,7 +108,7 @@ impl Entry {
         text.push_str(&serde_json::to_string(&json).expect("the entry has only texts and numbers"));
     }
 
-    /// The combined form of Apache and nginx, and after it: milliseconds, request id, trace id. The referrer is never logged.
+    /// The combined form of Apache and nginx, and after it: milliseconds, request id, trace id, game, code. The referrer is never logged.
     fn write_combined(&self, text: &mut String) {
         let Self { client, method, route, protocol, status, bytes, .. } = self;
         let time = self.time.format(CLF_TIME).expect("all parts of the time are there");
@@ -111,9 +116,10 @@ impl Entry {
         let player = or_dash(self.player.map(|id| id.to_string()));
         let agent = or_dash(self.user_agent.as_deref().map(quoted));
         let (request, trace) = (or_dash(self.request_id.map(|id| id.to_string())), or_dash(self.trace()));
+        let (game, code) = (or_dash(self.game.map(|id| id.to_string())), self.code.unwrap_or("-"));
         let ms = self.milliseconds();
         let line = format_args!(
-            r#"{client} - {player} [{time}] "{method} {route} {protocol}" {status} {bytes} "-" "{agent}" {ms:.3} {request} {trace}"#
+            r#"{client} - {player} [{time}] "{method} {route} {protocol}" {status} {bytes} "-" "{agent}" {ms:.3} {request} {trace} {game} {code}"#
         );
         text.write_fmt(line).expect(ALWAYS);
     }
@@ -145,8 +151,10 @@ mod tests {
             player: Some(Uuid::from_u128(0x17)),
             method: "POST",
             route: "/v1/games/{game_id}/moves",
+            game: Some(Uuid::from_u128(0x1a)),
             protocol: "HTTP/1.1",
-            status: 201,
+            status: 409,
+            code: Some("stale_ply"),
             bytes: 812,
             took: Duration::from_nanos(1_234_567),
             request_id: Some(Uuid::from_u128(0x18)),
@@ -166,8 +174,8 @@ mod tests {
         assert_eq!(
             line(&entry(), AccessLogFormat::Json),
             concat!(
-                r#"{"time":"2026-11-03T07:08:09.01Z","client":"2001:db8::7","player":"00000000-0000-0000-0000-000000000017","#,
-                r#""method":"POST","route":"/v1/games/{game_id}/moves","status":201,"bytes":812,"ms":1.235,"#,
+                r#"{"timestamp":"2026-11-03T07:08:09.010Z","client":"2001:db8::7","player":"00000000-0000-0000-0000-000000000017","#,
+                r#""method":"POST","route":"/v1/games/{game_id}/moves","game":"00000000-0000-0000-0000-00000000001a","status":409,"code":"stale_ply","bytes":812,"ms":1.235,"#,
                 r#""request_id":"00000000-0000-0000-0000-000000000018","trace_id":"00000000000000000000000000000019","#,
                 r#""user_agent":"a \"game\"\n\\"}"#,
                 "\n"
@@ -181,11 +189,13 @@ mod tests {
             line(&entry(), AccessLogFormat::Combined),
             concat!(
                 r#"2001:db8::7 - 00000000-0000-0000-0000-000000000017 [03/Nov/2026:07:08:09 +0000] "#,
-                r#""POST /v1/games/{game_id}/moves HTTP/1.1" 201 812 "-" "a \"game\"\x0a\\" 1.235 "#,
-                "00000000-0000-0000-0000-000000000018 00000000000000000000000000000019\n"
+                r#""POST /v1/games/{game_id}/moves HTTP/1.1" 409 812 "-" "a \"game\"\x0a\\" 1.235 "#,
+                "00000000-0000-0000-0000-000000000018 00000000000000000000000000000019 ",
+                "00000000-0000-0000-0000-00000000001a stale_ply\n"
             )
         );
         let bare = Entry { player: None, request_id: None, trace_id: None, user_agent: None, ..entry() };
-        assert!(line(&bare, AccessLogFormat::Combined).ends_with("\"-\" \"-\" 1.235 - -\n"));
+        let bare = Entry { game: None, code: None, ..bare };
+        assert!(line(&bare, AccessLogFormat::Combined).ends_with("\"-\" \"-\" 1.235 - - - -\n"));
     }
 }

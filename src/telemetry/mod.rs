@@ -24,12 +24,12 @@ use tracing::{Level, Metadata, level_filters::LevelFilter};
 use tracing_subscriber::{
     EnvFilter, Layer, Registry,
     filter::dynamic_filter_fn,
-    fmt,
+    fmt::{self, format::Writer, time::FormatTime},
     layer::{Filter, SubscriberExt},
     util::SubscriberInitExt,
 };
 
-use crate::config::LogFormat;
+use crate::{clock, config::LogFormat};
 use span_fields::SpanFields;
 
 /// The log filter unless `RUST_LOG` is set. It omits the messages of libraries about each start, and about each client that does
@@ -81,9 +81,10 @@ pub fn init(format: Option<LogFormat>) -> Result<Telemetry, TelemetryError> {
     let is_terminal = io::stderr().is_terminal();
     let text = format.map_or(is_terminal, |format| format == LogFormat::Text);
     let log: Box<dyn Layer<Registry> + Send + Sync> = if text {
-        Box::new(fmt::layer().with_writer(io::stderr).with_ansi(is_terminal))
+        Box::new(fmt::layer().with_timer(DatabaseClock).with_writer(io::stderr).with_ansi(is_terminal))
     } else {
-        Box::new(fmt::layer().json().flatten_event(true).fmt_fields(SpanFields).with_writer(io::stderr))
+        let json = fmt::layer().json().flatten_event(true).with_span_list(false).fmt_fields(SpanFields);
+        Box::new(json.with_timer(DatabaseClock).with_writer(io::stderr))
     };
     match &traces {
         // Each layer has its own filter, so that the log and the traces do not depend on each other.
@@ -99,6 +100,15 @@ pub fn init(format: Option<LogFormat>) -> Result<Telemetry, TelemetryError> {
         None => tracing_subscriber::registry().with(log).with(filter).init(),
     }
     Ok(Telemetry { traces })
+}
+
+/// The service's own clock, which the access log has too.
+struct DatabaseClock;
+
+impl FormatTime for DatabaseClock {
+    fn format_time(&self, writer: &mut Writer<'_>) -> std::fmt::Result {
+        writer.write_str(&clock::text(clock::now()))
+    }
 }
 
 impl Drop for Telemetry {

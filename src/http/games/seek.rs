@@ -25,7 +25,10 @@ use crate::{
     domain::{Action, Command, Context, Event, Game, GameId, Player, RUNNING_GAMES_MAX, Refusal, Terms},
     http::{
         answer::problem::Problem,
-        layers::limits::{self, GAME_BYTES},
+        layers::{
+            limits::{self, GAME_BYTES},
+            observe::LedTo,
+        },
         request::{
             extract::{Body, NoQuery, Query},
             idempotency::{self, Answer, IdempotencyKey, KeyedRequest},
@@ -97,7 +100,9 @@ pub async fn seek_game(
     match pairing.run(&state).await? {
         Paired::Found(id) => {
             let found = find_visible(&state, id, Some(caller.player)).await?;
-            Ok(answer_with(found.shown(Some(caller.player))))
+            let mut response = answer_with(found.shown(Some(caller.player)));
+            response.extensions_mut().insert(LedTo(id));
+            Ok(response)
         }
         Paired::Opened(answer) => Ok(idempotency::created(&answer)),
         Paired::KeyUsed => {

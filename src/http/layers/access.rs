@@ -8,23 +8,27 @@ use std::{
 };
 
 use actix_web::{
-    HttpMessage, HttpRequest,
+    HttpMessage, HttpRequest, HttpResponse,
     body::{BodySize, BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::{
         Version,
-        header::{HeaderMap, USER_AGENT},
+        header::{HeaderMap, LOCATION, USER_AGENT},
     },
     middleware::Next,
     web::{Bytes, Data},
 };
 use tracing_actix_web::RequestId;
+use uuid::Uuid;
 
-use super::{client_address::client_address, observe};
+use super::{
+    client_address::client_address,
+    observe::{self, LedTo},
+};
 use crate::{
     access_log::{AccessLog, CLIENT_CLOSED, Entry},
     clock::now,
-    http::request::auth::IdentifiedPlayer,
+    http::{answer::code::Code, request::auth::IdentifiedPlayer},
 };
 
 /// Notes a request in the access log of the app.
@@ -36,8 +40,12 @@ pub async fn note(
     request.extensions_mut().insert(line.player.clone());
     let outcome = next.call(request).await;
     line.entry.status = observe::status(&outcome).as_u16();
+    line.entry.code = observe::code(&outcome).map(Code::as_str);
     match outcome {
-        Ok(response) => Ok(response.map_body(|_, body| BoxBody::new(Counted { body: body.boxed(), line }))),
+        Ok(response) => {
+            line.entry.game = line.entry.game.or_else(|| led_to(response.response()));
+            Ok(response.map_body(|_, body| BoxBody::new(Counted { body: body.boxed(), line })))
+        }
         Err(error) => {
             // Later layers only add headers to the answer that this error becomes.
             if let BodySize::Sized(bytes) = error.as_response_error().error_response().body().size() {
@@ -68,8 +76,10 @@ impl Line {
             player: None,
             method: seen.method,
             route: seen.route,
+            game: game_of(request.match_info().as_str()),
             protocol: protocol(request.version()),
             status: CLIENT_CLOSED,
+            code: None,
             bytes: 0,
             took: Duration::ZERO,
             request_id: request.extensions().get::<RequestId>().map(|id| **id),
@@ -120,6 +130,22 @@ impl MessageBody for Counted {
 
 fn user_agent(headers: &HeaderMap) -> Option<String> {
     headers.get(USER_AGENT)?.to_str().ok().map(|text| observe::beginning(text).to_owned())
+}
+
+/// The segments of a path after which the id of a game follows.
+const BEFORE_GAME: [&str; 3] = ["games", "g", "review"];
+
+/// The game that a path names.
+fn game_of(path: &str) -> Option<Uuid> {
+    let mut segments = path.split('/');
+    segments.find(|segment| BEFORE_GAME.contains(segment))?;
+    segments.next()?.parse().ok()
+}
+
+/// The game that a request has made, whose address the answer names, or to which it has led.
+fn led_to<B>(response: &HttpResponse<B>) -> Option<Uuid> {
+    let named = response.extensions().get::<LedTo>().map(|game| game.0.0);
+    named.or_else(|| game_of(response.headers().get(LOCATION)?.to_str().ok()?))
 }
 
 const fn protocol(version: Version) -> &'static str {

@@ -25,6 +25,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use uuid::Uuid;
 
 use crate::{
+    domain::GameId,
     http::{
         answer::{code::Code, problem::Problem},
         paths,
@@ -72,6 +73,10 @@ pub fn seen(request: &HttpRequest) -> Seen {
 /// Marks the answer to a request that waited for a change. Its duration does not measure the service's speed.
 #[derive(Clone, Copy, Debug)]
 pub struct Waited;
+
+/// Marks the answer to a request that led to a game which its path does not name.
+#[derive(Clone, Copy, Debug)]
+pub struct LedTo(pub GameId);
 
 /// Opens the span of each request, with OpenTelemetry's names, and ends it with the status.
 pub struct RequestSpan;
@@ -145,17 +150,21 @@ pub async fn count<B: MessageBody>(
     let route = request.extensions().get::<Route>().map_or(UNMATCHED, |route| route.0);
     let state = request.app_data::<Data<AppState>>().expect("every app is built with its state").clone();
     let outcome = next.call(request).await;
-    let code = match &outcome {
-        Ok(response) => response.response().extensions().get::<Code>().copied(),
-        Err(error) => error.as_error::<Problem>().map(Problem::code),
-    };
-    if let Some(code) = code {
+    if let Some(code) = code(&outcome) {
         state.metrics.request_refused(code.as_str());
     }
     let waited = outcome.as_ref().is_ok_and(|response| response.response().extensions().get::<Waited>().is_some());
     let took = if waited { Took::Waiting(begun.elapsed()) } else { Took::Working(begun.elapsed()) };
     state.metrics.request_answered(method, route, status(&outcome).as_u16(), took);
     outcome
+}
+
+/// The code of a request that failed.
+pub fn code<B>(outcome: &Result<ServiceResponse<B>, actix_web::Error>) -> Option<Code> {
+    match outcome {
+        Ok(response) => response.response().extensions().get::<Code>().copied(),
+        Err(error) => error.as_error::<Problem>().map(Problem::code),
+    }
 }
 
 /// The status of a request's outcome.

@@ -3,8 +3,9 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
 
-use crate::support::{calls::send, issuer::StubIssuer};
+use crate::support::{app::TestApp, calls::send, issuer::StubIssuer};
 
 /// Settings that `docker-compose.yml` makes itself, each with its reason.
 const SET_BY_COMPOSE: [(&str, &str); 4] = [
@@ -160,6 +161,27 @@ fn every_option_of_the_systemd_unit_exists() {
     assert!(names.len() > 5, "{names:?}");
     let unknown: Vec<_> = names.iter().filter(|name| variables.iter().all(|known| known != *name)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// The blocks of a page in this language.
+fn blocks<'a>(page: &'a str, language: &str) -> Vec<&'a str> {
+    let begin = format!("```{language}\n");
+    page.split(&begin).skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[actix_web::test]
+async fn the_statements_about_a_game_find_it() {
+    let app = TestApp::start().await;
+    let (id, south, _) = app.started(&json!({})).await;
+    assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
+    let page = read("docs/operations/games.md");
+    let statements = blocks(&page, "sql");
+    assert!(statements.len() > 2, "{statements:?}");
+    for statement in statements {
+        let statement = statement.replace(":'game'", &format!("'{id}'"));
+        let rows = sqlx::raw_sql(AssertSqlSafe(statement.clone())).fetch_all(&app.db).await;
+        assert!(!rows.expect("the page is right").is_empty(), "{statement}");
+    }
 }
 
 #[test]

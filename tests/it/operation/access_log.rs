@@ -55,10 +55,15 @@ async fn a_line_says_who_called_what_and_how_it_ended() {
     let unknown = send(running.get(&format!("/{SECRET}"))).await;
     let bad = send(running.get("/v1/me").bearer_auth(SECRET)).await;
     let head = send(Client::new().request(Method::HEAD, format!("{}/livez", running.base))).await;
+    let stale = running.play(&id, &south, 9, "A").await;
+    assert_eq!(stale.status, 409);
+    let options = json!({"variant": "kalah", "opponent": {"type": "open"}});
+    let made = send(running.post("/v1/games").bearer_auth(running.token(&south)).json(&options)).await;
+    assert_eq!(made.status, 201);
     let output = running.stopped_output();
-    assert!(!output.contains(SECRET) && !output.contains(&running.token(&south)) && !output.contains(&id), "{output}");
+    assert!(!output.contains(SECRET) && !output.contains(&running.token(&south)), "{output}");
     let lines = lines(&output);
-    let answers = [&moved, &listed, &unknown, &bad, &head];
+    let answers = [&moved, &listed, &unknown, &bad, &head, &stale, &made];
     for answer in answers {
         let request_id = answer.headers["x-request-id"].to_str().expect("a text");
         let own: Vec<_> = lines.iter().filter(|line| line["request_id"] == request_id).collect();
@@ -79,6 +84,12 @@ async fn a_line_says_who_called_what_and_how_it_ended() {
     assert_eq!((&line(1)["route"], &line(1)["client"]), (&json!("/v1/games"), &json!("127.0.0.1")));
     assert_eq!((&line(2)["route"], &line(3)["player"]), (&json!("unmatched"), &Value::Null));
     assert_eq!(line(4)["method"], "HEAD");
+    assert_eq!((&line(0)["game"], &line(0)["code"]), (&json!(id), &Value::Null));
+    assert_eq!((&line(5)["game"], &line(5)["code"]), (&json!(id), &json!("stale_ply")));
+    assert_eq!((&line(6)["game"], &line(6)["route"]), (&made.body["id"], &json!("/v1/games")));
+    assert_eq!((&line(1)["game"], &line(1)["code"]), (&Value::Null, &json!("validation_failed")));
+    assert_eq!(line(2)["code"], "not_found");
+    assert!(lines.iter().all(|line| line["timestamp"].as_str().is_some_and(|time| time.len() == 24)), "{output}");
 }
 
 #[actix_web::test]

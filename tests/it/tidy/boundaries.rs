@@ -23,7 +23,7 @@ const UNSAFE: &str = "embedded-postgres";
 
 /// For each module of the server, which of the others it may use.
 const MAY_USE: [(&str, &[&str]); 23] = [
-    ("access_log", &["config", "metrics"]),
+    ("access_log", &["clock", "config", "metrics"]),
     ("build_info", &[]),
     ("clock", &[]),
     ("config", &[]),
