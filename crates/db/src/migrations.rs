@@ -14,7 +14,7 @@ use thiserror::Error;
 use tokio::time::{sleep, timeout};
 use tracing::Instrument;
 
-use crate::connection::{Database, DbError, Setting, may_pass, statement};
+use crate::connection::{Database, DbError, Setting, may_pass, session_name_for, statement};
 
 /// sqlx would refuse every database with a later migration. [`Schema::check_compatibility`] refuses only those that exclude this binary.
 static MIGRATOR: Migrator = Migrator { ignore_missing: true, ..sqlx::migrate!("../../migrations") };
@@ -153,7 +153,8 @@ pub async fn run_within(database: &Database, wait: Duration) -> Result<(), Migra
 
 /// Applies the missing migrations once, over a connection of its own: a failed one may still hold the lock of the migrations.
 async fn attempt(database: &Database) -> Result<(), MigrationError> {
-    let connection = timeout(CONNECT_TIMEOUT, database.connect_as("mancala-server migrate", &SETTINGS)).await;
+    let name = session_name_for("migrate");
+    let connection = timeout(CONNECT_TIMEOUT, database.connect_as(&name, &SETTINGS)).await;
     let mut connection =
         connection.unwrap_or_else(|_| Err(DbError::unreachable())).map_err(MigrationError::Unreachable)?;
     check_encoding(&mut connection).await?;

@@ -277,7 +277,7 @@ async fn a_waiting_client_holds_no_connection_to_the_database() {
     let working = async {
         until("all wait", || app.hub.waiters() == 200).await;
         let busy = "select count(*) from pg_stat_activity where datname = current_database() and state <> 'idle' \
-                    and pid <> pg_backend_pid() and application_name = 'mancala-server'";
+                    and pid <> pg_backend_pid() and application_name like 'mancala-server %'";
         let begun = Instant::now();
         // The poll once a second may be in flight.
         while sqlx::query_scalar::<_, i64>(busy).fetch_one(&app.db).await.expect("a count") > 0 {

@@ -120,7 +120,7 @@ impl Standby {
     async fn readers(&self) -> Vec<i32> {
         let mut superuser = superuser_of(&self.options).connect().await.expect("the standby runs");
         sqlx::query_scalar(
-            "select pid from pg_stat_activity where application_name = 'mancala-server' and query not like '%replay_lsn%'",
+            "select pid from pg_stat_activity where application_name like 'mancala-server %' and query not like '%replay_lsn%'",
         )
         .fetch_all(&mut superuser)
         .await

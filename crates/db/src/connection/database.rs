@@ -18,12 +18,10 @@ use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection, PgPool, postgres::PgConn
 use super::{
     DbError,
     hosts::{Hosts, Target, WrongUrl},
+    session_name::session_name,
     settings::{KEEPALIVES, Setting},
     sight::{Continuity, Sight},
 };
-
-/// The name of the service's connections in PostgreSQL.
-const APPLICATION_NAME: &str = "mancala-server";
 
 /// The database of a process.
 #[derive(Clone)]
@@ -121,7 +119,7 @@ impl Database {
     }
 
     fn options_at(&self, host: usize, settings: &[Setting]) -> PgConnectOptions {
-        let options = self.0.hosts[host].clone().application_name(APPLICATION_NAME);
+        let options = self.0.hosts[host].clone().application_name(session_name());
         match self.pooling() {
             Pooling::Direct => options.options(settings.iter().copied()).options(KEEPALIVES),
             Pooling::Session | Pooling::Transaction => options.extra_float_digits(None),
@@ -136,7 +134,7 @@ impl Database {
 
     /// Opens a connection with these settings.
     pub(crate) async fn connect(&self, settings: &[Setting]) -> Result<PgConnection, DbError> {
-        self.connect_as(APPLICATION_NAME, settings).await
+        self.connect_as(session_name(), settings).await
     }
 
     /// Opens a connection with these settings, and a name in PostgreSQL.

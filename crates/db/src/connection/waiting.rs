@@ -249,7 +249,7 @@ async fn ask(
         let mut connection = match connection {
             Some(connection) => connection,
             // Poolers refuse the settings of a start.
-            None => options.application_name("mancala-server hosts").extra_float_digits(None).connect().await?,
+            None => options.application_name(&session_name_for("hosts")).extra_float_digits(None).connect().await?,
         };
         let role = role(&mut connection).await?;
         Ok((role, connection))

@@ -4,7 +4,7 @@ use sqlx::{PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 
-use crate::connection::{DbError, statement};
+use crate::connection::{DbError, OF_FORMER, statement};
 
 /// The migration of the archive: binaries that know it read archives.
 const MIGRATION: i64 = 34;
@@ -13,11 +13,19 @@ const MIGRATION: i64 = 34;
 /// back.
 const SETTLING: Duration = Duration::DAY;
 
-/// Whether the update that brought the archive is some time ago, so that no server of the release before is expected.
+/// Whether the update that brought the archive is some time ago, and no server of the release before is connected. Once the
+/// mark is raised, it keeps those servers away.
 pub async fn is_settled(pool: &PgPool, now: OffsetDateTime) -> Result<bool, DbError> {
-    let found = sqlx::query_scalar!("select migrated_at from archive_state");
-    let migrated_at = found.fetch_one(pool).instrument(statement("select archive_state")).await?;
-    Ok(now - migrated_at >= SETTLING)
+    let found = sqlx::query!(
+        r#"
+        select migrated_at, least_migration_before is null and exists (
+            select from pg_stat_activity where datname = current_database() and application_name = $1) as "may_be_read!"
+        from archive_state
+        "#,
+        OF_FORMER,
+    );
+    let found = found.fetch_one(pool).instrument(statement("select archive_state")).await?;
+    Ok(now - found.migrated_at >= SETTLING && !found.may_be_read)
 }
 
 /// Whether no server of the release before works on the database: none ever had, or the mark keeps them away. Then games may be what
