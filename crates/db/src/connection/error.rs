@@ -5,7 +5,7 @@ use std::{fmt::Display, sync::Arc};
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use thiserror::Error;
 
-use super::renewal;
+use super::{renewal, room};
 use crate::rights;
 
 /// Why a statement failed, named by what its caller can do about it.
@@ -213,6 +213,10 @@ impl From<sqlx::Error> for DbError {
                 // insufficient_privilege
                 if code == "42501" {
                     rights::doubt();
+                }
+                // disk_full
+                if code == "53100" {
+                    room::doubt();
                 }
                 match kind_of(&code, is_fatal, routine) {
                     Kind::Lost => Self::lost(error),
