@@ -1,7 +1,8 @@
 //! Gives the binary the commit that it is built from, as `MANCALA_COMMIT`, and the files of the web page, as `page_files.rs`.
 //!
-//! The variable `MANCALA_COMMIT` of the build wins, because an image is built without git's folder. A release build asks git.
-//! A debug build without the variable has no commit: otherwise every commit would build the tests anew.
+//! The variable `MANCALA_COMMIT` of the build wins, because an image is built without git's folder. A release build asks git, and
+//! adds `-dirty` if files of the commit were changed. A debug build without the variable says `debug`: otherwise every commit
+//! would build the tests anew.
 
 use std::{
     env,
@@ -18,8 +19,8 @@ fn main() {
     println!("cargo::rerun-if-env-changed=MANCALA_COMMIT");
     let given = env::var("MANCALA_COMMIT").ok().filter(|commit| is_commit(commit));
     let is_release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
-    let commit = given.or_else(|| is_release.then(of_git).flatten());
-    println!("cargo::rustc-env=MANCALA_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
+    let found = || if is_release { of_git().unwrap_or_else(|| "unknown".to_owned()) } else { "debug".to_owned() };
+    println!("cargo::rustc-env=MANCALA_COMMIT={}", given.unwrap_or_else(found));
     embed_page();
 }
 
@@ -58,17 +59,29 @@ fn collect_files(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 /// The commit that git has checked out, if the sources are in a repository.
 fn of_git() -> Option<String> {
     // Changes with every commit and every checkout; in a worktree it is in another folder.
+    // Sources in a folder of another repository, such as those of a tarball, have no commit.
+    git(&["rev-parse", "--show-prefix"]).filter(String::is_empty)?;
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
     println!("cargo::rerun-if-changed={log}");
-    git(&["rev-parse", "HEAD"]).filter(|commit| is_commit(commit))
+    let commit = git(&["rev-parse", "HEAD"]).filter(|commit| is_commit(commit))?;
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed={source}");
+    }
+    let changed = git(&["status", "--porcelain", "--untracked-files=no"])?;
+    Some(if changed.is_empty() { commit } else { format!("{commit}-dirty") })
 }
+
+/// What a release is built from. A change there makes the tree dirty, or clean again.
+const SOURCES: [&str; 10] =
+    ["Cargo.toml", "Cargo.lock", ".cargo", ".sqlx", "build.rs", "src", "crates", "docs", "migrations", "templates"];
 
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Whether this is a full or a shortened hash of git.
+/// Whether this is a full or a shortened hash of git, which may be marked as dirty.
 fn is_commit(text: &str) -> bool {
+    let text = text.strip_suffix("-dirty").unwrap_or(text);
     (7..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

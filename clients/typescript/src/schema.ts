@@ -4730,7 +4730,7 @@ export interface components {
         /** @description The state of a process that can store moves, and what it runs. */
         Ready: {
             /**
-             * @description The commit that the server was built from, or `unknown`.
+             * @description The commit that the server was built from, with `-dirty` if its files were changed; `debug` or `unknown` without one.
              * @example 2fe1316
              */
             commit: string;

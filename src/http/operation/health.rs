@@ -61,7 +61,7 @@ pub struct Ready {
     /// The version of the server.
     #[schema(example = "0.3.0")]
     version: &'static str,
-    /// The commit that the server was built from, or `unknown`.
+    /// The commit that the server was built from, with `-dirty` if its files were changed; `debug` or `unknown` without one.
     #[schema(example = "2fe1316")]
     commit: &'static str,
 }

@@ -26,7 +26,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     ("access_log", &["clock", "config", "metrics"]),
     ("build_info", &[]),
     ("clock", &[]),
-    ("config", &[]),
+    ("config", &["build_info"]),
     ("connection_plan", &[]),
     ("file_plan", &[]),
     ("metrics", &["build_info"]),
