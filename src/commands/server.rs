@@ -1,14 +1,19 @@
 //! The HTTP listeners of `serve`: they start, drain and stop.
 
 use std::{
+    fmt::Display,
     io,
-    net::{SocketAddr, TcpListener},
+    net::{SocketAddr, TcpListener, ToSocketAddrs},
     pin::pin,
     time::Duration,
 };
 
 use actix_web::dev::ServerHandle;
-use mancala_server::http::{self, Page, Service};
+use mancala_server::{
+    config::Listen,
+    http::{self, Page, Service},
+};
+use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt::set_socket_reuseaddr};
 use tokio::time::sleep;
 
@@ -25,28 +30,43 @@ const BACKLOG: i32 = 1024;
 pub struct Bound(TcpListener);
 
 impl Bound {
-    pub fn to(address: SocketAddr) -> Result<Self, Failure> {
+    /// Takes the first address of the host that can be taken.
+    pub fn to(listen: &Listen) -> Result<Self, Failure> {
+        let Listen { host, port } = listen;
+        let mut failure = Failure::new(format!("cannot listen on {listen}: the name has no address"));
+        for address in (host.as_str(), *port).to_socket_addrs().map_err(|error| cannot_listen(listen, &error))? {
+            match Self::to_address(address) {
+                Ok(bound) => return Ok(bound),
+                Err(error) => failure = cannot_listen(listen, &error.into()),
+            }
+        }
+        Err(failure)
+    }
+
+    fn to_address(address: SocketAddr) -> Result<Self, Errno> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let bind = || {
-            let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-            // Connections of a server that has just ended would hold the address.
-            set_socket_reuseaddr(&socket, true)?;
-            rustix::net::bind(&socket, &address)?;
-            Ok::<_, rustix::io::Errno>(Self(TcpListener::from(socket)))
-        };
-        bind().map_err(|error| cannot_listen(address, error))
+        let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        // Connections of a server that has just ended would hold the address.
+        set_socket_reuseaddr(&socket, true)?;
+        rustix::net::bind(&socket, &address)?;
+        Ok(Self(TcpListener::from(socket)))
     }
 
     /// Accepts connections from here on.
     fn listen(self) -> Result<TcpListener, Failure> {
         let address = self.0.local_addr().map_err(Failure::new)?;
-        rustix::net::listen(&self.0, BACKLOG).map_err(|error| cannot_listen(address, error))?;
+        rustix::net::listen(&self.0, BACKLOG).map_err(|error| cannot_listen(address, &error.into()))?;
         Ok(self.0)
     }
 }
 
-fn cannot_listen(address: SocketAddr, error: rustix::io::Errno) -> Failure {
-    Failure::new(format!("cannot listen on {address}: {}", io::Error::from(error)))
+fn cannot_listen(address: impl Display, error: &io::Error) -> Failure {
+    let line = format!("cannot listen on {address}: {error}");
+    match error.kind() {
+        // Another start would find the same.
+        io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied => Failure::misuse(line),
+        _ => Failure::new(line),
+    }
 }
 
 /// Serves until a signal arrives, then drains and answers the accepted requests. The metrics listener stops last.

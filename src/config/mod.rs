@@ -24,4 +24,4 @@ pub use subcommands::{
     Archive, Backup, Command, Export, GameForm, Import, ImportVisibility, Lasting, Migrate, Openapi, OpenapiVersion,
     Reindex, Restore, Solve, Unarchive, Upgrade, Verify,
 };
-pub use values::{Networks, Ports};
+pub use values::{Listen, Networks, Ports};

@@ -8,7 +8,7 @@ use etcetera::BaseStrategy;
 use super::{
     mail::Mail,
     subcommands::Command,
-    values::{Contact, Networks, Ports, contact, folder, networks, origin, public_url, webhook_ports},
+    values::{Contact, Listen, Networks, Ports, contact, folder, listen, networks, origin, public_url, webhook_ports},
     variables::after_help,
 };
 use crate::build_info::VERSION_AND_COMMIT;
@@ -29,9 +29,9 @@ pub struct Cli {
 /// Options of the service.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// The address of the API; port 0 picks a free port, which the log names
-    #[arg(long, env, global = true, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
-    pub listen: SocketAddr,
+    /// The address of the API, or a name of this machine such as `localhost:8080`; port 0 picks a free port, which the log names
+    #[arg(long, env, global = true, default_value = "127.0.0.1:8080", value_parser = listen, value_name = "ADDRESS:PORT")]
+    pub listen: Listen,
 
     #[command(flatten)]
     pub database: Database,
@@ -94,8 +94,8 @@ pub struct Serve {
 
     /// The address of `/metrics` in Prometheus' text format, over plain HTTP and without authentication. Unless set, metrics are
     /// not served
-    #[arg(long, env, global = true, value_name = "ADDRESS:PORT")]
-    pub metrics_listen: Option<SocketAddr>,
+    #[arg(long, env, global = true, value_parser = listen, value_name = "ADDRESS:PORT")]
+    pub metrics_listen: Option<Listen>,
 
     /// Seconds during which a stopping server still accepts requests while `/readyz` is already 503. Set it to a little more
     /// than a load balancer takes to notice; 0 without one

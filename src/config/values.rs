@@ -1,7 +1,8 @@
 //! Parsers of values: origins, URLs, folders, networks and ports.
 
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV6},
     path::PathBuf,
 };
 
@@ -15,6 +16,37 @@ pub type Networks = Vec<IpNet>;
 
 /// A list of ports.
 pub type Ports = Vec<u16>;
+
+/// Where to listen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listen {
+    /// An address without brackets, or a name.
+    pub host: String,
+    pub port: u16,
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, port } = self;
+        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
+    }
+}
+
+/// An address or a name, and a port.
+pub(super) fn listen(text: &str) -> Result<Listen, String> {
+    let read = || {
+        let (host, port) = text.rsplit_once(':')?;
+        let port = port.parse().ok().filter(|_| port.bytes().all(|byte| byte.is_ascii_digit()))?;
+        let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let host = match address {
+            // Also one with the zone of a link.
+            Some(address) => text.parse::<SocketAddrV6>().ok().map(|_| address)?,
+            None => is_host(host).then_some(host)?,
+        };
+        Some(Listen { host: host.to_owned(), port })
+    };
+    read().ok_or_else(|| "must look like 127.0.0.1:8080, [::1]:8080 or localhost:8080".to_owned())
+}
 
 /// An origin as browsers send it: scheme, host, and the port if it is not the scheme's own; or `*`.
 pub(super) fn origin(text: &str) -> Result<String, String> {

@@ -8,6 +8,7 @@ pub mod database;
 pub mod keys;
 pub mod lasting;
 pub mod metrics;
+pub mod mistakes;
 pub mod outage_log;
 pub mod process;
 pub mod readiness;

@@ -69,10 +69,10 @@ async fn counts_of_database(app: &TestApp) -> (i64, i64) {
 }
 
 #[actix_web::test]
-async fn readiness_is_checked_at_most_once_a_second_for_all_that_ask() {
+async fn readiness_is_checked_at_most_once_a_second_and_writes_no_file() {
     let app = TestApp::start().await;
     let begun = Instant::now();
-    for _ in 0..4 {
+    for _ in 0..8 {
         let answers = futures_util::future::join_all((0..50).map(|_| app.get("/readyz", None))).await;
         assert!(answers.iter().all(|answer| answer.status == 200));
     }
@@ -314,7 +314,7 @@ fn origins_as_browsers_send_them_are_accepted() {
         "https://my_team.play-1.example,http://xn--bcher-kva.example",
     ] {
         let (status, line) = ended(&["--listen", &address, "--cors-origins", origin]);
-        assert_eq!(status, Some(1), "{origin} {line}");
+        assert_eq!(status, Some(2), "{origin} {line}");
         assert!(line.contains("cannot listen on"), "{line}");
     }
 }
@@ -395,16 +395,15 @@ async fn the_served_document_names_the_public_url() {
 }
 
 #[test]
-fn a_failure_to_start_ends_with_status_1_and_one_clear_line() {
+fn a_failure_to_start_ends_with_one_clear_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = taken.local_addr().expect("an address").to_string();
-    let (status, line) = ended(&["--listen", &address]);
-    assert_eq!(status, Some(1));
-    assert!(line.contains("cannot listen on"), "{line}");
-
-    let (status, line) = ended(&["--listen", "127.0.0.1:0", "--metrics-listen", &address]);
-    assert_eq!(status, Some(1));
-    assert!(line.contains("cannot listen on"), "{line}");
+    // Another start would find the port taken too, so a service manager makes none.
+    for arguments in [&["--listen", &address][..], &["--listen", "127.0.0.1:0", "--metrics-listen", &address]] {
+        let (status, line) = ended(arguments);
+        assert_eq!(status, Some(2), "{line}");
+        assert!(line.contains("cannot listen on"), "{line}");
+    }
 
     let key = File::new(&new_key());
     let url = "postgres://ana:secret@127.0.0.1:1/none";

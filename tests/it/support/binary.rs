@@ -120,7 +120,10 @@ impl Running {
         variables: &[(&str, &str)],
     ) -> Self {
         let key_file = File::new(key);
-        command.args(["--listen", "127.0.0.1:0", "--log-format", "json", "--database-url", url]);
+        if !arguments.contains(&"--listen") {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
+        command.args(["--log-format", "json", "--database-url", url]);
         command.args(["--jwt-private-key-file", key_file.name()]).args(arguments).envs(variables.iter().copied());
         let mut child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the binary runs");
         let mut log = BufReader::new(child.stderr.take().expect("standard error is piped")).lines();
