@@ -23,7 +23,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::failure::Failure;
+use super::{database::cores, failure::Failure};
 
 /// What bounds the jobs.
 #[derive(Clone, Copy, Debug)]
@@ -184,7 +184,7 @@ impl Jobs {
                 attempts_max: files.attempts - push_attempts,
             },
             push: pusher.map(|pusher| push::Settings { pusher, metrics: metrics.clone(), attempts_max: push_attempts }),
-            computer_threads: options.computer_threads,
+            computer_threads: options.computer_threads(cores()),
             analysis_threads: options.analysis_threads,
             writers: writers.clone(),
             metrics: metrics.clone(),

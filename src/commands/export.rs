@@ -16,7 +16,7 @@ use mancala_server::{
     http::{self, ListForm},
     jobs::{
         lasting::Pace,
-        transfer::{ExportProgress, WriteGame, export_all},
+        transfer::{ExportProgress, TransferError, WriteGame, export_all},
     },
 };
 
@@ -79,7 +79,7 @@ pub fn export(options: &Serve, export: &Export) -> Result<(), Failure> {
         let after = GameId(export.after.unwrap_or(state.borrow().1.after));
         let pace = Pace::new(export.lasting.pace);
         let done = export_all(&pool, after, write, BufWriter::new(file), &patience, pace, on_progress).await;
-        done.map_err(Failure::new)?;
+        done.map_err(|error| failure(export, error))?;
         progress.finish();
         let (resume, position) = state.into_inner();
         resume.remove();
@@ -93,6 +93,14 @@ pub fn export(options: &Serve, export: &Export) -> Result<(), Failure> {
                 counted(damaged, "game cannot be read: it was left out", "games cannot be read: they were left out");
             Err(Failure::damaged(said))
         }
+    }
+}
+
+/// Why the export ended early. A full disk is named by the file; what the file of --resume refuses names that file already.
+fn failure(export: &Export, error: TransferError) -> Failure {
+    match &error {
+        TransferError::File(cause) if cause.get_ref().is_none() => Failure::of_file(&export.file, cause),
+        _ => Failure::new(error),
     }
 }
 

@@ -112,7 +112,8 @@ impl ResumeFile {
     pub fn write(&mut self, position: &Position) -> io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let kept = Kept { position: position.clone(), checksum: position.checksum()? };
-        whole_file::replace(path, &serde_json::to_vec(&kept)?)?;
+        whole_file::replace(path, &serde_json::to_vec(&kept)?)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
         self.written_at = Some(Instant::now());
         Ok(())
     }

@@ -124,7 +124,7 @@ fn demand(options: &Serve) -> Demand {
     Demand {
         workers: u32::try_from(cores()).unwrap_or(u32::MAX),
         writers: options.writers,
-        computer_threads: options.computer_threads.into(),
+        computer_threads: options.computer_threads(cores()).into(),
         analysis_threads: options.analysis_threads.into(),
         has_standby: options.database.read_database_url.is_some(),
     }

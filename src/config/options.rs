@@ -1,6 +1,6 @@
 //! The options that all commands share.
 
-use std::{fmt, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, ValueEnum};
 use etcetera::BaseStrategy;
@@ -116,8 +116,8 @@ pub struct Serve {
     pub writers: u32,
 
     /// Connections to the database that the process opens at most. Unless set, as many as its parts have use for: 39
-    /// with the default options. With fewer, jobs share connections and reads wait. With fewer than a move and the jobs
-    /// need, 8 with the default options, the server does not start
+    /// with the default options, and up to 46 on more than 7 cores. With fewer, jobs share connections and reads wait. With
+    /// fewer than a move and the jobs need, 8 with the default options, the server does not start
     #[arg(long, env, global = true, value_parser = clap::value_parser!(u32).range(1..=CONNECTIONS_MAX), value_name = "NUMBER")]
     pub db_connections: Option<u32>,
 
@@ -189,10 +189,10 @@ pub struct Serve {
     )]
     pub reserved_names: Vec<String>,
 
-    /// Threads on which the computer chooses its moves, each with the lowest priority and 16 MiB. With 0, other servers
-    /// of the database choose the moves
-    #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=ENGINE_THREADS_MAX), value_name = "COUNT")]
-    pub computer_threads: u16,
+    /// Threads on which the computer chooses its moves, each with the lowest priority and 16 MiB. Unless set, a quarter of the
+    /// processor's cores, and at least one. With 0, other servers of the database choose the moves
+    #[arg(long, env, global = true, value_parser = clap::value_parser!(u16).range(0..=ENGINE_THREADS_MAX), value_name = "COUNT")]
+    pub computer_threads: Option<u16>,
 
     /// Threads that analyse games, each with the lowest priority and 64 MiB while it works; 0 leaves the analyses to other
     /// servers of the database
@@ -230,6 +230,9 @@ const NETWORK_GAMES_MAX: i64 = 1_000_000;
 /// More threads than a machine has to spare for the engine.
 const ENGINE_THREADS_MAX: i64 = 64;
 
+/// The most threads by default. Each takes a connection to the database.
+const COMPUTER_THREADS_DEFAULT_MAX: u16 = 8;
+
 /// More than one player imports in a lifetime, and less than the database's integers hold.
 const IMPORTED_MAX: i64 = 1_000_000_000;
 
@@ -259,10 +262,6 @@ pub struct Database {
     /// `~/.local/share`
     #[arg(long, env, global = true, value_parser = folder, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
-}
-
-impl Database {
-    /// How long the start waits for the database.
 
     /// Whether the folder is given on the command line, which shows that the embedded PostgreSQL is meant.
     #[arg(skip)]
@@ -275,6 +274,10 @@ impl Serve {
         let default = u16::try_from(cores / 4).unwrap_or(u16::MAX).clamp(1, COMPUTER_THREADS_DEFAULT_MAX);
         self.computer_threads.unwrap_or(default)
     }
+}
+
+impl Database {
+    /// How long the start waits for the database.
     pub const fn wait(&self) -> Duration {
         Duration::from_secs(self.database_wait_s)
     }
