@@ -48,7 +48,8 @@ connections, and answers the accepted requests within the time of --shutdown-tim
 
 /// The exit statuses.
 pub(super) const EXIT_STATUS: &str = "\
-0 after a clean stop or a finished command, 2 for wrong options, 3 for a command that is done and found damaged games or refused some, \
+0 after a clean stop or a finished command, 2 for what another start would find too (wrong options, a misspelt variable, a taken port, a database \
+in another encoding than UTF8), 3 for a command that is done and found damaged games or refused some, \
 4 for a command that a signal stopped, 1 for any other failure; all but 0 with one line on standard error.";
 
 /// The width of the help text.
