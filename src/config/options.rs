@@ -337,3 +337,16 @@ pub enum AccessLogFormat {
     /// The combined form of Apache and nginx, with milliseconds, request id and trace id at its end
     Combined,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_computer_has_a_quarter_of_the_cores_unless_told_otherwise() {
+        let threads = |arguments: &[&str], cores| Cli::parse_from(arguments).serve.computer_threads(cores);
+        let defaults: Vec<_> = [1, 2, 4, 7, 8, 16, 64].map(|cores| threads(&["mancala-server"], cores)).into();
+        assert_eq!(defaults, [1, 1, 1, 1, 2, 4, 8]);
+        assert_eq!(threads(&["mancala-server", "--computer-threads", "0"], 16), 0);
+    }
+}

@@ -159,3 +159,38 @@ pub(super) fn webhook_ports(text: &str) -> Result<Ports, String> {
     let wrong = || format!("must be 1 to {PORTS_MAX} ports from 1 to 65535, such as 443,8443");
     ports.filter(|ports| ports.len() <= PORTS_MAX).ok_or_else(wrong)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_or_a_name_is_listened_on() {
+        for (text, host, port) in [
+            ("127.0.0.1:8080", "127.0.0.1", 8080),
+            ("0.0.0.0:0", "0.0.0.0", 0),
+            ("[::1]:8080", "::1", 8080),
+            ("[::]:443", "::", 443),
+            ("localhost:8080", "localhost", 8080),
+            ("api.play.example:80", "api.play.example", 80),
+        ] {
+            let read = listen(text).expect(text);
+            assert_eq!((read.host.as_str(), read.port), (host, port));
+            assert_eq!(read.to_string(), text);
+        }
+        for text in [
+            "",
+            "8080",
+            "localhost",
+            ":8080",
+            "::1:8080",
+            "[::1]",
+            "127.0.0.1:",
+            "127.0.0.1:+80",
+            "a b:80",
+            "1.2.3.999:80",
+        ] {
+            assert!(listen(text).is_err(), "{text}");
+        }
+    }
+}
