@@ -91,7 +91,8 @@ async fn serve_all(
     spare: &Arc<Semaphore>,
     stopping: &CancellationToken,
 ) {
-    let outage = Outage::behind_database("push notifications wait for the database", "push notifications are sent again");
+    let outage =
+        Outage::behind_database("push notifications wait for the database", "push notifications are sent again");
     let (mut worker, job) = (Worker::new(lane, settings, spare), settings.metrics.upkeep().job("push"));
     while !stopping.is_cancelled() {
         // What a poll that is cancelled has leased is due again when the lease is over.
@@ -193,7 +194,8 @@ async fn serve_and_record(pool: &PgPool, settings: &Settings, device: DueDevice)
 }
 
 async fn flag_all(pool: &PgPool, settings: &Settings, stopping: &CancellationToken) {
-    let outage = Outage::behind_database("games of new devices are not flagged yet", "games of new devices are flagged");
+    let outage =
+        Outage::behind_database("games of new devices are not flagged yet", "games of new devices are flagged");
     let job = settings.metrics.upkeep().job("push_flags");
     while !stopping.is_cancelled() {
         settings.pusher.close_expired();

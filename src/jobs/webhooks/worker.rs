@@ -131,7 +131,8 @@ async fn convert_all(
 /// Sends what is due, poll by poll.
 async fn send_all(pool: &PgPool, queued: &Notify, settings: &Settings, stopping: &CancellationToken) {
     let (mut worker, job) = (Worker::new(pool), settings.metrics.upkeep().job("webhooks"));
-    let outage = Outage::behind_database("webhooks are not sent until the database answers again", "webhooks are sent again");
+    let outage =
+        Outage::behind_database("webhooks are not sent until the database answers again", "webhooks are sent again");
     while !stopping.is_cancelled() {
         let polled_at = Instant::now();
         // Deliveries that were taken but not started when the server stops are taken again when their lease expires.
