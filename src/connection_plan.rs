@@ -4,10 +4,7 @@
 //! and a read. With few connections there are fewer workers, and the jobs share one connection. Nothing opens a connection
 //! that is not in the plan.
 
-use sqlx::PgPool;
 use thiserror::Error;
-
-use crate::db::{self, Database, connection::LastUse};
 
 /// All connections of the pools that read for requests. Each worker has an equal part.
 ///
@@ -128,15 +125,9 @@ impl ConnectionPlan {
         Ok(plan)
     }
 
-    /// A pool of up to `max` connections for another part than moves. They are opened at once unless there are too few.
-    pub fn pool(&self, database: Database, max: u32) -> PgPool {
-        db::kept_pool(database, max, if self.supply == Supply::Scarce { 0 } else { max }).0
-    }
-
-    /// A worker's pool, and when it last had a connection to give. One of its connections is opened at once, however few there are.
-    pub fn worker_pool(&self, database: Database) -> (PgPool, LastUse) {
-        let kept = if self.supply == Supply::Scarce { 1 } else { self.reads_each };
-        db::kept_pool(database, self.reads_each, kept)
+    /// How many of `max` connections a part opens at once and keeps. The worker's reads keep one, however few there are.
+    pub const fn kept(&self, max: u32) -> u32 {
+        if matches!(self.supply, Supply::Scarce) { 0 } else { max }
     }
 
     /// How many connections the process opens at most.

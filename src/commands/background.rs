@@ -6,7 +6,7 @@ use futures_util::future::{join, join_all, join4};
 use mancala_server::{
     config::{Serve, Switch},
     connection_plan::{ConnectionPlan, JobConnections},
-    db::{Database, Writers},
+    db::{self, Database, Writers},
     file_plan::FilePlan,
     http,
     jobs::{analyses, computers, deadlines, explorer, mail, maintenance, purge, push, suspended_games, webhooks},
@@ -62,9 +62,9 @@ impl Background {
     ) -> Result<Self, Failure> {
         let Bounds { plan, files, jobs_delay } = bounds;
         let pools: [PgPool; 2] = if plan.housekeeping > 1 {
-            [plan.pool(database.clone(), 1), plan.pool(database.clone(), 1)]
+            [pool_of_part(plan, database.clone(), 1), pool_of_part(plan, database.clone(), 1)]
         } else {
-            let shared = plan.pool(database.clone(), 1);
+            let shared = pool_of_part(plan, database.clone(), 1);
             [shared.clone(), shared]
         };
         // Deadlines are not delayed by other jobs unless there are few connections.
@@ -97,7 +97,9 @@ impl Background {
             JobConnections::Own { webhooks, .. } => jobs.on_threads(plan, &database, webhooks)?,
             // All on one thread and one connection.
             JobConnections::Shared => {
-                let run = move |stopping| after(jobs_delay, jobs.on_one_connection(plan.pool(database, 1), stopping));
+                let run = move |stopping| {
+                    after(jobs_delay, jobs.on_one_connection(pool_of_part(plan, database, 1), stopping))
+                };
                 vec![JobThread::start("jobs", priority::lower, run)?]
             }
         };
@@ -200,20 +202,22 @@ impl Jobs {
     ) -> Result<Vec<JobThread>, Failure> {
         let Self { webhooks: settings, push, writers, metrics, .. } = self;
         let (options, appended) = (database.clone(), writers.webhook_events());
-        let send = move |stopping| notify(plan.pool(options, webhook_connections), appended, settings, push, stopping);
+        let send = move |stopping| {
+            notify(pool_of_part(plan, options, webhook_connections), appended, settings, push, stopping)
+        };
         let mut threads = vec![JobThread::start("webhooks", || {}, send)?];
         for _ in 0..self.computer_threads {
             let (options, writers, metrics) = (database.clone(), writers.clone(), metrics.clone());
-            let play = move |stopping| computers::run(plan.pool(options, 1), writers, metrics, stopping);
+            let play = move |stopping| computers::run(pool_of_part(plan, options, 1), writers, metrics, stopping);
             threads.push(JobThread::start("computer", priority::lower, play)?);
         }
         for _ in 0..self.analysis_threads {
             let (options, writers, metrics) = (database.clone(), writers.clone(), metrics.clone());
-            let analyse = move |stopping| analyses::run(plan.pool(options, 1), writers, metrics, stopping);
+            let analyse = move |stopping| analyses::run(pool_of_part(plan, options, 1), writers, metrics, stopping);
             threads.push(JobThread::start("analysis", priority::lower, analyse)?);
         }
         let options = database.clone();
-        let explore = move |stopping| explorer::run(plan.pool(options, 1), metrics, stopping);
+        let explore = move |stopping| explorer::run(pool_of_part(plan, options, 1), metrics, stopping);
         threads.push(JobThread::start("explorer", priority::lower, explore)?);
         Ok(threads)
     }
@@ -233,6 +237,11 @@ impl Jobs {
         let explore = explorer::run(pool.clone(), metrics.clone(), stopping.clone());
         join4(send, play, analyse, explore).await;
     }
+}
+
+/// The connections of a part.
+fn pool_of_part(plan: ConnectionPlan, database: Database, max: u32) -> PgPool {
+    db::kept_pool(database, max, plan.kept(max)).0
 }
 
 /// Webhooks, and push notifications if there are any, by the same connections to the database.

@@ -72,7 +72,7 @@ pub enum Command {
 /// For whom to migrate.
 #[derive(Clone, Debug, Args)]
 pub struct Migrate {
-    /// Give this role of the database the rights that a server needs on all tables, and on those of later migrations: for servers
+    /// Give this role of the database the rights that a server needs on all tables, also on those of later migrations. For servers
     /// that run as another user than the one that migrates
     #[arg(long, value_name = "ROLE")]
     pub grant_to: Option<String>,

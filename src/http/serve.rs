@@ -37,16 +37,27 @@ use super::{
     request::{accept, auth, origin::PublicUrl},
     routes,
     state::{
-        AppState, ImportQuotas, clock_watch::ClockWatch, heavy::Heavy, mailing::Mailing, name_rules::NameRules,
-        networks::Networks, passwords::Passwords, readiness::Readiness, readings::Readings, recent::RecentGames,
-        shared_reads::SharedReads, sign_ins::SignIns, tokens::Tokens, uploads::Uploads,
+        AppState, ImportQuotas,
+        clock_watch::ClockWatch,
+        heavy::Heavy,
+        mailing::Mailing,
+        name_rules::NameRules,
+        networks::Networks,
+        passwords::Passwords,
+        readiness::{Readiness, Worker},
+        readings::Readings,
+        recent::RecentGames,
+        shared_reads::SharedReads,
+        sign_ins::SignIns,
+        tokens::Tokens,
+        uploads::Uploads,
     },
 };
 use crate::{
     access_log::AccessLog,
     connection_plan::ConnectionPlan,
     db::{
-        Database, Freshness, Lookups, Reads, Standby, StandbyEvent, Writers,
+        self, Database, Freshness, Lookups, Reads, Standby, StandbyEvent, Writers,
         connection::{
             notifications,
             sight::{Continuity, Sight},
@@ -318,7 +329,13 @@ struct Shared {
 
 impl Shared {
     fn start(service: Service) -> io::Result<Self> {
-        let readiness = Readiness::start(&service);
+        let readiness = Readiness::start(
+            service.writers.clone(),
+            service.hub.clone(),
+            service.plan,
+            service.metrics.clone(),
+            service.draining.clone(),
+        );
         // Behind a proxy that is not known as one, all guests seem to share a network: without rate limits they share nothing.
         let network_key = (service.rate_limits != RateLimits::Off).then(|| service.tokens.network_key());
         let standby = service.standby.map(|standby| {
@@ -335,8 +352,10 @@ impl Shared {
             let freshness = Freshness::start(service.database.clone(), standby.clone(), observe);
             (standby, Arc::new(freshness))
         });
+        let ConnectionPlan { heavy, .. } = service.plan;
         let heavy_reads = || {
-            reads(service.plan.pool(service.database.clone(), service.plan.heavy), standby.as_ref(), service.plan.heavy)
+            let (pool, _) = db::kept_pool(service.database.clone(), heavy, service.plan.kept(heavy));
+            reads(pool, standby.as_ref(), heavy)
         };
         let variants = Variant::ALL.into_iter().map(Variant::word);
         service.metrics.know_words(Code::ALL.iter().map(|code| code.as_str()), variants);
@@ -376,11 +395,15 @@ impl Shared {
     /// The state of one more worker, with connections of its own. Call it on the worker's thread.
     fn worker_state(&self) -> Arc<AppState> {
         let read_permits = usize::try_from(self.plan.reads_each / 2).unwrap_or(1).max(1);
-        let (db, db_last_use) = self.plan.worker_pool(self.database.clone());
+        let ConnectionPlan { reads_each, .. } = self.plan;
+        // However few there are, one is opened at once.
+        let (db, db_last_use) = db::kept_pool(self.database.clone(), reads_each, self.plan.kept(reads_each).max(1));
+        let lookups = Lookups::start(self.database.clone());
+        let worker = self.readiness.follow(Worker { db: db.clone(), db_last_use, lookups });
         let state = Arc::new(AppState {
             reads: reads(db.clone(), self.standby.as_ref(), self.plan.reads_each),
             db,
-            db_last_use,
+            worker,
             writers: self.writers.clone(),
             cursors: Cursors::new(self.tokens.cursor_key()),
             tokens: self.tokens.clone(),
@@ -388,7 +411,6 @@ impl Shared {
             passwords: self.passwords.clone(),
             sign_ins: self.sign_ins.clone(),
             issuers: self.issuers.clone(),
-            lookups: Lookups::start(self.database.clone()),
             recent: self.recent.clone(),
             heavy: self.heavy.clone(),
             hub: self.hub.clone(),
@@ -410,7 +432,6 @@ impl Shared {
             uploads: self.uploads.clone(),
             reserved_names: self.reserved_names.clone(),
         });
-        self.readiness.follow(&state);
         let watched = Arc::downgrade(&state);
         self.metrics.watched().connections(move || watched.upgrade().map(|state| state.connections()));
         let (pool, lookups) = (Arc::downgrade(&state), Arc::downgrade(&state));
@@ -420,7 +441,7 @@ impl Shared {
             Some((pool.saturating_sub(pool_idle), pool))
         });
         self.metrics.watched().resource("lookup_queue", Lookups::QUEUE_MAX, move || {
-            lookups.upgrade().map(|state| state.lookups.queued())
+            lookups.upgrade().map(|state| state.worker.lookups.queued())
         });
         state
     }

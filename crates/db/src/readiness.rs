@@ -5,7 +5,7 @@ use sqlx::PgConnection;
 use tracing::Instrument;
 
 use crate::{
-    connection::{DbError, renew_connections, room, statement},
+    connection::{DbError, doubt, renew_connections, room, statement},
     migrations, rights,
 };
 
@@ -85,7 +85,7 @@ pub(crate) async fn check(connection: &mut PgConnection) -> Result<(), NotReady>
     let asked = asked.fetch_one(&mut *connection).instrument(statement("select settings"));
     let asked = asked.await.map_err(DbError::from)?;
     if !asked.has_rights {
-        rights::doubt();
+        doubt::raise();
     }
     let lacking = rights::lacking(&mut *connection).await?;
     for (fails, fault) in [

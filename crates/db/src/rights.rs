@@ -3,13 +3,11 @@
 //! They are asked for at the start, and after a statement was refused for want of one: an operator may have migrated as another user.
 //! Tables that only a newer release has do not count.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use sqlx::{AssertSqlSafe, PgConnection};
 use tracing::Instrument;
 
 use crate::{
-    connection::{Database, DbError, statement},
+    connection::{Database, DbError, doubt, statement},
     migrations,
 };
 
@@ -19,23 +17,15 @@ const RIGHTS: [&str; 4] = ["select", "insert", "update", "delete"];
 /// The tables that only a migration writes to.
 const READ_ONLY: [&str; 2] = ["_sqlx_migrations", "schema_compatibility"];
 
-/// Whether a right may be missing. A process begins so.
-static IN_DOUBT: AtomicBool = AtomicBool::new(true);
-
-/// Notes that a statement was refused for want of a right.
-pub(crate) fn doubt() {
-    IN_DOUBT.store(true, Ordering::Relaxed);
-}
-
 /// The rights that the user lacks, each as `insert on event`. Asks only while there is a doubt, which stays until none is missing.
 pub(crate) async fn lacking(connection: &mut PgConnection) -> Result<Vec<String>, DbError> {
     // Before the answer: what is refused meanwhile is asked about again.
-    if !IN_DOUBT.swap(false, Ordering::Relaxed) {
+    if !doubt::take() {
         return Ok(vec![]);
     }
     let lacking = ask(connection).await;
     if !lacking.as_ref().is_ok_and(Vec::is_empty) {
-        doubt();
+        doubt::raise();
     }
     lacking
 }

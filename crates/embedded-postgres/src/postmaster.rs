@@ -55,9 +55,9 @@ const SETTINGS: [(&str, &str); 12] = [
 /// Recovery after a kill syncs the file system once instead of every file: 0.1 s instead of seconds.
 const SETTINGS_LINUX: [(&str, &str); 1] = [("recovery_init_sync_method", "syncfs")];
 
-/// No waiting for the disk.
-const SETTINGS_EPHEMERAL: [(&str, &str); 3] =
-    [("fsync", "off"), ("synchronous_commit", "off"), ("full_page_writes", "off")];
+/// No waiting for the disk, and connections for the servers of many tests.
+const SETTINGS_EPHEMERAL: [(&str, &str); 4] =
+    [("fsync", "off"), ("synchronous_commit", "off"), ("full_page_writes", "off"), ("max_connections", "400")];
 
 impl Postmaster {
     /// Starts PostgreSQL and returns when it accepts connections; `None` if a stop is requested before that.

@@ -158,7 +158,7 @@ fn keep_if_whole(state: &AppState, read: &Arc<Remembered>) {
 /// batched.
 pub(crate) async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
     if let Some(remembered) = state.recent.get(id) {
-        match state.lookups.fingerprint(id).await {
+        match state.worker.lookups.fingerprint(id).await {
             Ok(Some(fingerprint)) if fingerprint.matches(&remembered.seated) => {
                 state.metrics.game_looked_up(CacheLookup::Hit);
                 return Ok(Some(remembered));

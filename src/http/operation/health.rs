@@ -29,8 +29,9 @@ pub async fn get_liveness(_: Query<NoQuery>) -> HttpResponse {
 
 /// Can a move be stored?
 ///
-/// Checks that the database stores a transaction, has all migrations, gives the server the rights that it needs, and a
-/// connection for moves, look-ups and tokens each. Use it to decide whether to send requests here. A 503 names what fails in `check`. A stopping server is not ready. All probes of a second share a check.
+/// Checks that the database stores a transaction, has all migrations, and gives the server the rights that it needs. Moves, look-ups and
+/// tokens must each have a connection. Use it to decide whether to send requests here. A 503 names what fails in `check`. A stopping server
+/// is not ready. All probes of a second share a check.
 #[utoipa::path(
     tag = "operation",
     operation_id = "get_readiness",

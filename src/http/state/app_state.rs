@@ -11,7 +11,7 @@ use super::{
     name_rules::NameRules,
     networks::Networks,
     passwords::Passwords,
-    readiness::Readiness,
+    readiness::{Readiness, Worker},
     readings::Readings,
     recent::RecentGames,
     shared_answers::{Explored, Page, Wanted},
@@ -21,7 +21,7 @@ use super::{
     uploads::Uploads,
 };
 use crate::{
-    db::{Lookups, Reads, Writers, connection::LastUse, records::usage::ImportTotal},
+    db::{Reads, Writers, records::usage::ImportTotal},
     domain::PlayerKind,
     http::answer::cursor::Cursors,
     jose::KeySets,
@@ -38,8 +38,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct AppState {
     pub(crate) db: PgPool,
-    /// When the pool last had a connection to give.
-    pub(crate) db_last_use: LastUse,
+    /// The worker's connections, as its readiness sees them.
+    pub(crate) worker: Arc<Worker>,
     /// The same for reads of a closed list, which a standby may answer.
     pub(crate) reads: Reads,
     pub(crate) writers: Arc<Writers>,
@@ -52,8 +52,6 @@ pub(crate) struct AppState {
     pub(crate) sign_ins: Option<Arc<SignIns>>,
     /// The issuers by which people sign in.
     pub(crate) issuers: Arc<Issuers>,
-    /// Asks the database whether cached games are still current.
-    pub(crate) lookups: Lookups,
     pub(crate) recent: Arc<RecentGames>,
     /// The threads that read and replay whole games.
     pub(crate) heavy: Arc<Heavy>,

@@ -6,21 +6,19 @@ use std::{
 };
 
 use futures_util::future::join;
+use sqlx::PgPool;
 use tokio::{sync::Mutex, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::AppState;
 use crate::{
     connection_plan::{ConnectionPlan, Supply},
     db::{
-        Writers,
+        Lookups, Writers,
+        connection::LastUse,
         readiness::{Fault, NotReady},
     },
     domain::GameId,
-    http::{
-        Service,
-        answer::problem::{Problem, ReadinessCheck, chain},
-    },
+    http::answer::problem::{Problem, ReadinessCheck, chain},
     live::Hub,
     metrics::Metrics,
     outage::Outage,
@@ -50,10 +48,19 @@ pub struct Readiness {
     plan: ConnectionPlan,
     metrics: Arc<Metrics>,
     draining: CancellationToken,
-    workers: StdMutex<Vec<Weak<AppState>>>,
+    workers: StdMutex<Vec<Weak<Worker>>>,
     last: Mutex<Option<LastCheck>>,
     /// Probes that fail are no failed requests: the log says when they begin to, and when they end.
     outage: Outage,
+}
+
+/// A worker's connections.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    pub db: PgPool,
+    /// When the pool last had a connection to give.
+    pub db_last_use: LastUse,
+    pub lookups: Lookups,
 }
 
 /// A process that can store moves.
@@ -72,25 +79,26 @@ struct LastCheck {
 
 impl Readiness {
     /// Begins to look at the readiness now and then while the metrics are served, so that they are true without probes.
-    pub fn start(service: &Service) -> Arc<Self> {
-        let readiness = Arc::new(Self {
-            writers: service.writers.clone(),
-            hub: service.hub.clone(),
-            plan: service.plan,
-            metrics: service.metrics.clone(),
-            draining: service.draining.clone(),
-            workers: StdMutex::default(),
-            last: Mutex::default(),
-            outage: Outage::behind_database(NOT_READY, READY_AGAIN),
-        });
+    pub fn start(
+        writers: Arc<Writers>,
+        hub: Arc<Hub>,
+        plan: ConnectionPlan,
+        metrics: Arc<Metrics>,
+        draining: CancellationToken,
+    ) -> Arc<Self> {
+        let (workers, last) = (StdMutex::default(), Mutex::default());
+        let outage = Outage::behind_database(NOT_READY, READY_AGAIN);
+        let readiness = Arc::new(Self { writers, hub, plan, metrics, draining, workers, last, outage });
         actix_web::rt::spawn(keep_looking(Arc::downgrade(&readiness)));
         readiness
     }
 
-    /// Watches a worker's connections as long as it lives. Call it on the worker's thread.
-    pub(crate) fn follow(&self, worker: &Arc<AppState>) {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(worker));
-        actix_web::rt::spawn(watch(Arc::downgrade(worker)));
+    /// Watches a worker's connections as long as they are held. Call it on the worker's thread.
+    pub(crate) fn follow(&self, worker: Worker) -> Arc<Worker> {
+        let worker = Arc::new(worker);
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&worker));
+        actix_web::rt::spawn(watch(Arc::downgrade(&worker)));
+        worker
     }
 
     /// Whether this server takes moves, which the metrics then show.
@@ -143,7 +151,7 @@ impl Readiness {
             let lacking = vec![format!("a connection for {part}")];
             return Err(NotReady { lacking, ..Fault::Connections.into() });
         }
-        let opens = |worker: &Arc<AppState>| worker.db.size() < self.plan.reads_each;
+        let opens = |worker: &Arc<Worker>| worker.db.size() < self.plan.reads_each;
         Ok(IsReady { is_degraded: self.plan.supply != Supply::Full || workers.iter().any(opens) })
     }
 }
@@ -160,7 +168,7 @@ async fn keep_looking(readiness: Weak<Readiness>) {
 }
 
 /// Lets the connections of a worker be of use, so that those that are missing are opened and those that are there count.
-async fn watch(worker: Weak<AppState>) {
+async fn watch(worker: Weak<Worker>) {
     loop {
         sleep(WATCH_PAUSE).await;
         let Some(worker) = worker.upgrade() else { return };

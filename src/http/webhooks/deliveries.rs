@@ -66,8 +66,8 @@ pub async fn ping_webhook(
 
 /// List a webhook's deliveries
 ///
-/// Newest first, each with its outcome: those of the last seven days that have ended, at most 10,000 of them, and all that are still
-/// waiting. Of an app's webhook it is 100,000.
+/// Newest first, each with its outcome: all that are still waiting, and those of the last seven days that have ended. Of these, a webhook
+/// keeps at most 10,000, and that of an app 100,000.
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "list_webhook_deliveries",

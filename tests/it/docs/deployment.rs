@@ -57,6 +57,7 @@ async fn every_metric_of_alerts_dashboard_and_pages_is_exposed() {
     // Jobs and standbys are those of a whole deployment.
     app.metrics.upkeep().job("purge");
     app.metrics.upkeep().set_ready("all", true);
+    app.metrics.watched().set_missing_rights(&["select on game".to_owned()]);
     app.metrics.upkeep().set_standbys(Some(vec![("b".to_owned(), 0.0)]));
     let text = app.metrics.text();
     let exposed: BTreeSet<&str> = text.lines().filter_map(|line| line.split(['{', ' ']).next()).collect();

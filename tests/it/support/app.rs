@@ -9,7 +9,7 @@ use std::{
 
 use actix_web::dev::ServerHandle;
 use mancala_server::{
-    connection_plan::{ConnectionPlan, Demand},
+    connection_plan::{ConnectionPlan, Demand, Supply},
     db::{self, Database, Writers, records::usage::ImportTotal},
     domain::ReservedNames,
     file_plan::FilePlan,
@@ -87,6 +87,8 @@ pub struct Setup {
     pub import_quotas: ImportQuotas,
     /// How many connections the server opens at most.
     pub db_connections: Option<u32>,
+    /// Whether the database has as many for it.
+    pub supply: Supply,
     /// The database of the writers, if it is not the server's own.
     pub writers_database: Option<Database>,
     /// A standby of the server's database, which answers reads.
@@ -114,6 +116,7 @@ impl Default for Setup {
             },
             // They are opened at the start: few, because each test starts a server.
             db_connections: Some(13),
+            supply: Supply::Full,
             writers_database: None,
             standby: None,
         }
@@ -136,7 +139,10 @@ pub fn service(database: impl Into<Database>, tokens: Tokens, setup: &Setup) -> 
         page: setup.page,
         trusted_proxies: setup.trusted_proxies.iter().map(|text| text.parse().expect("a network")).collect(),
         keep_alive: setup.keep_alive,
-        plan: ConnectionPlan::of(demand, setup.db_connections).expect("enough connections"),
+        plan: ConnectionPlan {
+            supply: setup.supply,
+            ..ConnectionPlan::of(demand, setup.db_connections).expect("enough connections")
+        },
         files: FilePlan::of_process(100).expect("enough files"),
         public_url: None,
         shutdown_timeout_s: 20,
@@ -193,7 +199,9 @@ impl TestApp {
 
     /// A second server on the same database, and its hub.
     pub fn second_server(&self) -> (SocketAddr, Arc<Hub>) {
-        let Serving { address, hub, .. } = serve(&self.options, &self.key, &Setup::default());
+        // Tests start many of them, and stop none.
+        let setup = Setup { supply: Supply::Scarce, ..Setup::default() };
+        let Serving { address, hub, .. } = serve(&self.options, &self.key, &setup);
         (address, hub)
     }
 

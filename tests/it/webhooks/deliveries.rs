@@ -15,7 +15,7 @@ use mancala_server::{
         Writers,
         webhooks::{
             attempts::{Full, Lane},
-            queue::WAITING_MAX,
+            deliveries::FOR_ENDPOINT_MAX,
         },
     },
     jobs::webhooks,
@@ -445,13 +445,13 @@ async fn a_log_keeps_its_newest_ended_deliveries_and_all_that_wait() {
         select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, id, now() - '1 minute'::interval, \
             'game.move', '{}', true, case when n > 3 then now() end \
         from webhook, generate_series(1, $1 + 1003) n";
-    sqlx::query(log).bind(WAITING_MAX).execute(&app.db).await.expect("rows are made");
+    sqlx::query(log).bind(FOR_ENDPOINT_MAX).execute(&app.db).await.expect("rows are made");
     purge(&app).await;
     let waiting = "select count(*) from webhook_delivery where ended_at is null and type = 'game.move'";
     let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(&app.db).await.expect("a count");
     let ended = "select count(*), min(right(id::text, 12)) from webhook_delivery where ended_at is not null";
     let ended: (i64, String) = sqlx::query_as(ended).fetch_one(&app.db).await.expect("a count");
-    assert_eq!((waiting, ended), (3, (WAITING_MAX, format!("{:012}", 1004))));
+    assert_eq!((waiting, ended), (3, (FOR_ENDPOINT_MAX, format!("{:012}", 1004))));
 }
 
 #[actix_web::test]

@@ -5,8 +5,7 @@ use std::{fmt::Display, sync::Arc};
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use thiserror::Error;
 
-use super::{renewal, room};
-use crate::rights;
+use super::{doubt, renewal, room};
 
 /// Why a statement failed, named by what its caller can do about it.
 #[derive(Clone, Debug, Error)]
@@ -212,7 +211,7 @@ impl From<sqlx::Error> for DbError {
                 }
                 // insufficient_privilege
                 if code == "42501" {
-                    rights::doubt();
+                    doubt::raise();
                 }
                 // disk_full
                 if code == "53100" {

@@ -5,6 +5,7 @@ mod columns;
 pub(crate) mod copy;
 mod database;
 mod dedicated;
+pub(crate) mod doubt;
 mod error;
 mod freshness;
 mod hosts;

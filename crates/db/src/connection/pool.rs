@@ -51,8 +51,8 @@ pub fn kept_pool(database: impl Into<Database>, connections_max: u32, kept: u32)
     (pool, last_use)
 }
 
-/// Holds back the places of a pool for which the database gives no connection. Otherwise each request that gets such a place tries to
-/// connect until its time is over, although the other connections of the pool are soon free.
+/// Holds back the places of a pool for which the database gives no connection. A request that gets such a place
+/// would try to connect until its time is over, although other connections of the pool are soon free.
 async fn hold_back(database: Database, pool: PgPool) {
     while !pool.is_closed() {
         sleep(HOLD_BACK_PAUSE).await;

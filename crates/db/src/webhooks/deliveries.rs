@@ -6,10 +6,7 @@ use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{
-    health,
-    queue::{WAITING_FOR_APP_MAX, WAITING_MAX},
-};
+use super::health;
 use crate::connection::{DbError, statement};
 
 /// The type of a test message.
@@ -23,6 +20,13 @@ pub(super) const UNVERIFIED: &str = "unverified";
 
 /// How long ended deliveries are kept, and deliveries that wait for a disabled webhook.
 pub const KEPT: Duration = Duration::days(7);
+
+/// How many deliveries wait for an endpoint at most: more than a player has games. A webhook with more is disabled. Its log keeps as many
+/// that have ended.
+pub const FOR_ENDPOINT_MAX: i64 = 10_000;
+
+/// The same for an endpoint of an app, which is told of the games of all its players.
+pub(super) const FOR_APP_MAX: i64 = 100_000;
 
 /// A log that got a delivery within this time has grown of late. The last deliveries end later.
 const GROWN_WITHIN: Duration = Duration::hours(1);
@@ -206,8 +210,8 @@ pub async fn purge_long_logs(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
         ) and ended_at is not null
         "#,
         now - GROWN_WITHIN,
-        WAITING_MAX,
-        WAITING_FOR_APP_MAX,
+        FOR_ENDPOINT_MAX,
+        FOR_APP_MAX,
         i64::from(limit),
     )
     .execute(pool)

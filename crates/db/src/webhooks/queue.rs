@@ -11,7 +11,11 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{endpoints::OVERFLOW, health};
+use super::{
+    deliveries::{FOR_APP_MAX, FOR_ENDPOINT_MAX},
+    endpoints::OVERFLOW,
+    health,
+};
 use crate::{
     connection::{DbError, columns, statement},
     games::{SeatedGame, columns::column},
@@ -23,12 +27,6 @@ const DELIVERIES_MAX: i64 = 400;
 
 /// How many appends of one game it converts at most.
 const OF_GAME_MAX: i64 = 64;
-
-/// How many deliveries wait for an endpoint at most: more than a player has games. A webhook with more is disabled.
-pub const WAITING_MAX: i64 = 10_000;
-
-/// The same for an endpoint of an app, which is told of the games of all its players.
-pub(super) const WAITING_FOR_APP_MAX: i64 = 100_000;
 
 /// How long a count of what waits for an endpoint holds. It reads as many rows as wait.
 const COUNT_AGE_MAX: StdDuration = StdDuration::from_secs(1);
@@ -407,9 +405,9 @@ impl Batch {
             order by id for no key update of webhook
             "#,
             ids,
-            WAITING_MAX,
+            FOR_ENDPOINT_MAX,
             to_count,
-            WAITING_FOR_APP_MAX,
+            FOR_APP_MAX,
         )
         .fetch_all(&mut *self.transaction)
         .instrument(statement("select webhook for update"))
