@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::repeats::Admitted;
+use crate::repeats::{self, Admitted};
 
 /// How many failures in a row are an outage. A single one may be a lost connection.
 const FAILURES: u64 = 2;
@@ -20,18 +20,13 @@ const FAILURES: u64 = 2;
 /// time, and connections are renewed within it afterwards.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The pause after which a failure has a line again that an outage of the database may soon explain.
-const PAUSE: Duration = Duration::from_secs(1);
-
 /// Whether the database answers, as [`Outage::of_database`] says.
 static DATABASE: Mutex<Known> = Mutex::new(Known::NOTHING);
 
 #[derive(Debug)]
 struct Known {
     availability: Availability,
-    /// When a failure had a line.
-    last_line: Option<Instant>,
-    /// How many failures had none since.
+    /// How many failures had no line because of it.
     left_out: u64,
 }
 
@@ -55,19 +50,16 @@ impl Availability {
 }
 
 impl Known {
-    const NOTHING: Self = Self { availability: Availability::Answers { since: None }, last_line: None, left_out: 0 };
+    const NOTHING: Self = Self { availability: Availability::Answers { since: None }, left_out: 0 };
 
-    fn admit(&mut self, now: Instant) -> Option<Admitted> {
+    /// Whether an outage of the database explains a failure at this moment; counts it then.
+    fn explains(&mut self, now: Instant) -> bool {
         let is_explained = match self.availability {
             Availability::Answers { since } => since.is_some_and(|since| now.duration_since(since) < GRACE),
             Availability::Away => true,
         };
-        if is_explained || self.last_line.is_some_and(|at| now.duration_since(at) < PAUSE) {
-            self.left_out += 1;
-            return None;
-        }
-        self.last_line = Some(now);
-        Some(Admitted { left_out: self.take_left_out() })
+        self.left_out += u64::from(is_explained);
+        is_explained
     }
 
     fn take_left_out(&mut self) -> Option<u64> {
@@ -79,10 +71,10 @@ fn database() -> MutexGuard<'static, Known> {
     DATABASE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the log has a line of a failure for lack of the database. Such failures have one a second, and none while the database
-/// is away or has just come back. The next line, or that about the outage's end, counts those that have none.
-pub fn admit_failure() -> Option<Admitted> {
-    database().admit(Instant::now())
+/// Whether the log has a line of a failure for lack of the database. Each kind of them has one a second, and none while the database
+/// is away or has just come back. The line about the outage's end counts those that have none.
+pub fn admit_failure(place: &'static str, cause: &str) -> Option<Admitted> {
+    if database().explains(Instant::now()) { None } else { repeats::admit_singly(place, cause) }
 }
 
 /// Follows the outcomes of one kind of work. A success costs one load of an atomic.
@@ -248,16 +240,15 @@ mod tests {
     }
 
     #[test]
-    fn failures_have_a_line_a_second_and_none_while_the_database_is_away() {
+    fn failures_are_explained_while_the_database_is_away_and_just_after() {
         let (mut known, begun) = (Known::NOTHING, Instant::now());
-        let at = |tenths: u64| begun + Duration::from_millis(tenths * 100);
-        assert_eq!(known.admit(at(0)), Some(Admitted { left_out: None }));
-        assert!((1..10).all(|tenth| known.admit(at(tenth)).is_none()));
-        assert_eq!(known.admit(at(10)), Some(Admitted { left_out: Some(9) }));
+        let at = |second| begun + Duration::from_secs(second);
+        assert!(!known.explains(at(0)));
         known.availability = Availability::Away;
-        assert!((20..100).all(|tenth| known.admit(at(tenth)).is_none()));
-        known.availability = Availability::Answers { since: Some(at(100)) };
-        assert!((100..150).all(|tenth| known.admit(at(tenth)).is_none()));
-        assert_eq!(known.admit(at(150)), Some(Admitted { left_out: Some(130) }));
+        assert!((1..10).all(|second| known.explains(at(second))));
+        known.availability = Availability::Answers { since: Some(at(10)) };
+        assert!((10..15).all(|second| known.explains(at(second))));
+        assert!(!known.explains(at(15)));
+        assert_eq!(known.take_left_out(), Some(14));
     }
 }

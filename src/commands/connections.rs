@@ -1,19 +1,39 @@
 //! The connections of `serve`, fitted to what the database gives.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mancala_server::{
     connection_plan::{ConnectionPlan, Demand, Supply, TooFew},
     db::{Database, connection::openable},
 };
+use tokio::time::sleep;
+
+/// The pause between two attempts to open the connections.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
 /// How long the jobs wait at the start if there are fewer connections than the least, so that moves get theirs first.
 const JOBS_DELAY: Duration = Duration::from_secs(5);
 
 /// The plan, or a smaller one if the database gives fewer connections; and how long the jobs wait. The log has either plan.
-pub async fn fitted(demand: Demand, plan: ConnectionPlan, database: &Database) -> (ConnectionPlan, Duration) {
-    let wanted = plan.total();
-    let free = openable(database, wanted).await;
+pub async fn fitted(
+    demand: Demand,
+    plan: ConnectionPlan,
+    database: &Database,
+    wait: Duration,
+) -> (ConnectionPlan, Duration) {
+    let (wanted, begun) = (plan.total(), Instant::now());
+    let free = loop {
+        match openable(database, wanted).await {
+            Ok(free) => break free,
+            // A failover, for example.
+            Err(error) if begun.elapsed() < wait => {
+                tracing::warn!("the connections to the database cannot be opened yet: {error}");
+            }
+            // The plan holds, and its parts wait for connections.
+            Err(_) => break wanted,
+        }
+        sleep(RETRY_PAUSE).await;
+    };
     if free >= wanted {
         log(&plan, "connections to the database are planned");
         return (plan, Duration::ZERO);

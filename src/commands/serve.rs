@@ -33,7 +33,8 @@ use super::{
 
 pub fn serve(options: &Serve) -> Result<(), Failure> {
     let _telemetry = telemetry::init(options.log_format).map_err(Failure::misuse)?;
-    database::check_meant(options)?;
+    database::check_spelling(options)?;
+    database::check_key(options)?;
     let mut embedded = None;
     let served = actix_web::rt::System::new().block_on(start_and_run(options, &mut embedded));
     // After all its clients.
@@ -76,7 +77,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     migrated?;
     // Before anything judges a deadline. Unless this succeeds, the server begins with the machine's time of day.
     database::follow_clock(&database).await;
-    let (plan, jobs_delay) = connections::fitted(demand, plan, &database).await;
+    let (plan, jobs_delay) = connections::fitted(demand, plan, &database, options.database.wait()).await;
     let metrics = Arc::new(Metrics::new(clock::now().unix_timestamp()));
     let access_log =
         AccessLog::start(options.access_log, options.access_log_format, std::io::stdout(), metrics.clone());

@@ -55,7 +55,7 @@ fn note(job: &JobGauge, outcome: Result<(), DbError>, failed: &'static str) {
     match outcome {
         Ok(()) => job.succeeded(now()),
         Err(error) => {
-            if let Some(line) = outage::admit_failure() {
+            if let Some(line) = outage::admit_failure(failed, &error.to_string()) {
                 tracing::warn!(left_out = line.left_out, "{failed}: {error}");
             }
         }

@@ -9,6 +9,7 @@ import time
 
 from clients import Connection, Targets
 from cluster import Cluster, Occupant, Skipped, children
+from faults_rights import until_ready_says
 from proxy import Proxy
 from run_of_fault import QUIET_S, fault
 from server import NotStarted
@@ -228,6 +229,20 @@ async def failover_with_two_hosts(run):
     await asyncio.to_thread(primary.kill)
     await asyncio.sleep(3)
     await asyncio.to_thread(standby.program, "pg_ctl", "promote", "-w", "-D", standby.data)
+    run.end()
+
+
+@fault(bound_s=20, is_unready=True)
+async def synchronous_standby_away(run):
+    """The only synchronous standby is stopped for 12 s: nothing is stored, and /readyz says why."""
+    primary, standby = await primary_and_standby(run)
+    server = await run.server(primary.url())
+    await run.play()
+    run.begin()
+    await asyncio.to_thread(standby.stop)
+    await until_ready_says(run, server, 503, "synchronous_standby", within_s=10)
+    await asyncio.sleep(2)
+    await asyncio.to_thread(standby.start)
     run.end()
 
 

@@ -94,8 +94,9 @@ export interface paths {
         };
         /**
          * Can a move be stored?
-         * @description Checks that the database stores a transaction, has all migrations, and gives the server the rights that it needs. Use it to
-         *     decide whether to send requests here. A 503 names what fails in `check`. A stopping server is not ready. All probes of a second share a check.
+         * @description Checks that the database stores a transaction, has all migrations, and gives the server the rights that it needs. Moves, look-ups and
+         *     tokens must each have a connection. Use it to decide whether to send requests here. A 503 names what fails in `check`. A stopping server
+         *     is not ready. All probes of a second share a check.
          */
         get: operations["get_readiness"];
         put?: never;
@@ -1982,7 +1983,8 @@ export interface paths {
         };
         /**
          * List a webhook's deliveries
-         * @description Newest first, each with its outcome: those of the last seven days, and all that are still waiting.
+         * @description Newest first, each with its outcome: all that are still waiting, and those of the last seven days that have ended. Of these, a webhook
+         *     keeps at most 10,000, and that of an app 100,000.
          */
         get: operations["list_webhook_deliveries"];
         put?: never;
@@ -4725,7 +4727,7 @@ export interface components {
             /** @example 07:30 */
             until: string;
         };
-        /** @description What keeps the server from storing moves. One of `draining`, `connection`, `connections`, `standby`, `read_only`, `disk`, `io`, `memory`, `rights`, `migrations`, `database`. Clients ignore values that they do not know. */
+        /** @description What keeps the server from storing moves. One of `draining`, `connection`, `synchronous_standby`, `connections`, `standby`, `read_only`, `disk`, `io`, `memory`, `rights`, `migrations`, `database`. Clients ignore values that they do not know. */
         ReadinessCheck: string;
         /** @description The state of a process that can store moves, and what it runs. */
         Ready: {
@@ -4734,6 +4736,8 @@ export interface components {
              * @example 2fe1316
              */
             commit: string;
+            /** @description Whether the server has fewer connections to the database than it has use for: reads and jobs wait longer. */
+            degraded: boolean;
             /** @example ok */
             status: string;
             /**

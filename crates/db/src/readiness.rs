@@ -1,11 +1,11 @@
 //! Whether a move can be stored: a transaction that writes, and what else an append needs. A writer asks on its own
 //! connection, so the result holds for the next append.
 
-use sqlx::PgConnection;
+use sqlx::{PgConnection, PgPool};
 use tracing::Instrument;
 
 use crate::{
-    connection::{DbError, doubt, renew_connections, room, statement},
+    connection::{DbError, doubt, renew_connections, statement},
     migrations, rights,
 };
 
@@ -14,6 +14,8 @@ use crate::{
 pub enum Fault {
     /// There is no connection to the database, or the database does not answer on it.
     Connection,
+    /// Commits wait for a synchronous standby.
+    SynchronousStandby,
     /// The database has no free connection.
     Connections,
     /// The database is a standby.
@@ -85,7 +87,7 @@ pub(crate) async fn check(connection: &mut PgConnection) -> Result<(), NotReady>
     let asked = asked.fetch_one(&mut *connection).instrument(statement("select settings"));
     let asked = asked.await.map_err(DbError::from)?;
     if !asked.has_rights {
-        doubt::raise();
+        doubt::RIGHTS.raise();
     }
     let lacking = rights::lacking(&mut *connection).await?;
     for (fails, fault) in [
@@ -105,6 +107,18 @@ pub(crate) async fn check(connection: &mut PgConnection) -> Result<(), NotReady>
     Ok(write(connection).await?)
 }
 
+/// Whether a commit of this user waits for a synchronous standby.
+pub async fn waits_for_standby(pool: &PgPool) -> Result<bool, DbError> {
+    let waits = sqlx::query_scalar!(
+        r#"
+        select exists (
+            select from pg_stat_activity where usename = session_user and wait_event = 'SyncRep'
+        ) as "waits!"
+        "#
+    );
+    Ok(waits.fetch_one(pool).instrument(statement("select pg_stat_activity")).await?)
+}
+
 /// Commits a record to the database's log (WAL), which changes no table. After a failure for lack of room the statement writes half
 /// a MiB to the disk too, until it succeeds.
 ///
@@ -116,13 +130,13 @@ async fn write(connection: &mut PgConnection) -> Result<(), DbError> {
     const WRITE_AND_COMMIT: &str = "set local work_mem = '64kB'; \
         select count(*) from unnest(array_fill(repeat('x', 8192), array[64])); \
         select pg_logical_emit_message(true, 'mancala-server', 'ready')";
-    let needs_room = room::is_doubted();
+    let needs_room = doubt::ROOM.is_raised();
     let statements = if needs_room { WRITE_AND_COMMIT } else { COMMIT };
     let written = sqlx::raw_sql(statements).execute(connection).instrument(statement("write")).await;
     match written.map_err(DbError::from) {
         // configuration_limit_exceeded: the operator allows no temporary files. Moves need none.
-        Err(error) if error.sqlstate().as_deref() == Some("53400") => room::trust(),
-        Ok(_) if needs_room => room::trust(),
+        Err(error) if error.sqlstate().as_deref() == Some("53400") => doubt::ROOM.end(),
+        Ok(_) if needs_room => doubt::ROOM.end(),
         written => written.map(drop)?,
     }
     Ok(())

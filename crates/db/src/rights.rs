@@ -11,29 +11,26 @@ use crate::{
     migrations,
 };
 
-/// The rights on each table: the first one alone suffices for the tables of [`READ_ONLY`].
+/// The rights on each table: the first one alone suffices for [`READ_ONLY`].
 const RIGHTS: [&str; 4] = ["select", "insert", "update", "delete"];
 
-/// The tables that only a migration writes to.
-const READ_ONLY: [&str; 2] = ["_sqlx_migrations", "schema_compatibility"];
+/// The table that only a migration writes to.
+const READ_ONLY: &str = "_sqlx_migrations";
 
 /// The rights that the user lacks, each as `insert on event`. Asks only while there is a doubt, which stays until none is missing.
 pub(crate) async fn lacking(connection: &mut PgConnection) -> Result<Vec<String>, DbError> {
-    // Before the answer: what is refused meanwhile is asked about again.
-    if !doubt::take() {
-        return Ok(vec![]);
+    let Some(asked) = doubt::RIGHTS.ask() else { return Ok(vec![]) };
+    let lacking = ask(connection).await?;
+    if lacking.is_empty() {
+        asked.settle();
     }
-    let lacking = ask(connection).await;
-    if !lacking.as_ref().is_ok_and(Vec::is_empty) {
-        doubt::raise();
-    }
-    lacking
+    Ok(lacking)
 }
 
 async fn ask(connection: &mut PgConnection) -> Result<Vec<String>, DbError> {
     let tables = migrations::tables();
     let needed = tables.iter().flat_map(|table| {
-        let rights = if READ_ONLY.contains(table) { &RIGHTS[..1] } else { &RIGHTS };
+        let rights = if *table == READ_ONLY { &RIGHTS[..1] } else { &RIGHTS };
         rights.iter().map(|right| ((*table).to_owned(), (*right).to_owned()))
     });
     let (tables, rights): (Vec<_>, Vec<_>) = needed.unzip();
@@ -56,11 +53,11 @@ pub async fn grant(database: &Database, role: &str) -> Result<(), DbError> {
     let names = sqlx::query!(r#"select quote_ident($1) as "role!", quote_ident(current_schema()) as "schema!""#, role,);
     let names = names.fetch_one(&mut connection).instrument(statement("select quote_ident")).await?;
     let (role, schema) = (names.role, names.schema);
-    let rights = RIGHTS.join(", ");
+    let (rights, tables) = (RIGHTS.join(", "), migrations::tables().iter().copied().collect::<Vec<_>>().join(", "));
     // One message of several statements is one transaction. The names are quoted.
     let grants = format!(
         "grant usage on schema {schema} to {role}; \
-         grant {rights} on all tables in schema {schema} to {role}; \
+         grant {rights} on table {tables} to {role}; \
          alter default privileges in schema {schema} grant {rights} on tables to {role}"
     );
     sqlx::raw_sql(AssertSqlSafe(grants)).execute(&mut connection).instrument(statement("grant")).await?;

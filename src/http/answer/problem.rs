@@ -354,6 +354,7 @@ impl Problem {
 pub enum ReadinessCheck {
     Draining,
     Connection,
+    SynchronousStandby,
     Connections,
     Standby,
     ReadOnly,
@@ -367,9 +368,10 @@ pub enum ReadinessCheck {
 
 impl ReadinessCheck {
     /// All checks, with their words.
-    pub const ALL: [(Self, &'static str); 11] = [
+    pub const ALL: [(Self, &'static str); 12] = [
         (Self::Draining, "draining"),
         (Self::Connection, "connection"),
+        (Self::SynchronousStandby, "synchronous_standby"),
         (Self::Connections, "connections"),
         (Self::Standby, "standby"),
         (Self::ReadOnly, "read_only"),
@@ -548,7 +550,7 @@ impl Problem {
     /// Whether the log has a line of this failure. A database that is away has its own lines.
     fn admitted(&self, cause: &str) -> Option<Admitted> {
         match self.code() {
-            Code::Unavailable => outage::admit_failure(),
+            Code::Unavailable => outage::admit_failure("requests that failed", cause),
             _ => repeats::admit("requests that failed", cause),
         }
     }

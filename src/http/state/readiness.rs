@@ -5,9 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures_util::future::join;
 use sqlx::PgPool;
-use tokio::{sync::Mutex, time::sleep};
+use tokio::{
+    sync::Mutex,
+    time::{sleep, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -15,7 +17,7 @@ use crate::{
     db::{
         Lookups, Writers,
         connection::LastUse,
-        readiness::{Fault, NotReady},
+        readiness::{Fault, NotReady, waits_for_standby},
     },
     domain::GameId,
     http::answer::problem::{Problem, ReadinessCheck, chain},
@@ -33,6 +35,9 @@ const CACHED_FOR: Duration = Duration::from_secs(1);
 
 /// A part that has had no connection for so long fails its requests: as long as these wait for one.
 const ABSENCE_MAX: Duration = Duration::from_secs(3);
+
+/// How long another connection may take to say why a writer does not answer.
+const ASK_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The pause between two looks of the server at its own readiness.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
@@ -97,7 +102,8 @@ impl Readiness {
     pub(crate) fn follow(&self, worker: Worker) -> Arc<Worker> {
         let worker = Arc::new(worker);
         self.workers.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&worker));
-        actix_web::rt::spawn(watch(Arc::downgrade(&worker)));
+        actix_web::rt::spawn(watch_lookups(Arc::downgrade(&worker)));
+        actix_web::rt::spawn(watch_reads(Arc::downgrade(&worker)));
         worker
     }
 
@@ -136,12 +142,19 @@ impl Readiness {
 
     /// Checks the connection of a writer, and then that tokens, look-ups and reads have connections.
     async fn look(&self) -> Result<IsReady, NotReady> {
-        self.writers.check().await?;
+        let checked = self.writers.check().await;
         let workers: Vec<_> = {
             let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
             workers.retain(|worker| worker.strong_count() > 0);
             workers.iter().filter_map(Weak::upgrade).collect()
         };
+        match checked {
+            // A writer that waits for a commit answers nothing, so another connection is asked why.
+            Err(NotReady { fault: Fault::Connection, .. }) if commits_wait(&workers).await => {
+                return Err(Fault::SynchronousStandby.into());
+            }
+            checked => checked?,
+        }
         let tokens = ("revoked credentials", self.hub.audience().revocations().age());
         let ages = workers
             .iter()
@@ -156,6 +169,14 @@ impl Readiness {
     }
 }
 
+/// Whether commits wait for a synchronous standby, as a worker's connection tells.
+async fn commits_wait(workers: &[Arc<Worker>]) -> bool {
+    match workers.first() {
+        Some(worker) => matches!(timeout(ASK_TIMEOUT, waits_for_standby(&worker.db)).await, Ok(Ok(true))),
+        None => false,
+    }
+}
+
 /// Looks at the readiness as long as the server runs.
 async fn keep_looking(readiness: Weak<Readiness>) {
     while let Some(readiness) = readiness.upgrade() {
@@ -167,22 +188,25 @@ async fn keep_looking(readiness: Weak<Readiness>) {
     }
 }
 
-/// Lets the connections of a worker be of use, so that those that are missing are opened and those that are there count.
-async fn watch(worker: Weak<Worker>) {
-    loop {
+/// Lets a worker's look-ups be of use, so that a connection that is missing is opened and one that is there counts.
+async fn watch_lookups(worker: Weak<Worker>) {
+    while let Some(worker) = worker.upgrade() {
+        if worker.lookups.last_use().age() > WATCH_PAUSE {
+            let _ = worker.lookups.fingerprint(GameId(uuid::Uuid::nil())).await;
+        }
+        drop(worker);
         sleep(WATCH_PAUSE).await;
-        let Some(worker) = worker.upgrade() else { return };
-        let looked_up = async {
-            if worker.lookups.last_use().age() > WATCH_PAUSE {
-                let _ = worker.lookups.fingerprint(GameId(uuid::Uuid::nil())).await;
-            }
-        };
-        let acquired = async {
-            if worker.db_last_use.age() > WATCH_PAUSE {
-                let _ = worker.db.acquire().await;
-            }
-        };
-        join(looked_up, acquired).await;
+    }
+}
+
+/// The same for a worker's reads.
+async fn watch_reads(worker: Weak<Worker>) {
+    while let Some(worker) = worker.upgrade() {
+        if worker.db_last_use.age() > WATCH_PAUSE {
+            let _ = worker.db.acquire().await;
+        }
+        drop(worker);
+        sleep(WATCH_PAUSE).await;
     }
 }
 
@@ -190,6 +214,9 @@ async fn watch(worker: Weak<Worker>) {
 fn problem(NotReady { fault, cause, lacking }: NotReady) -> Problem {
     let (check, detail) = match fault {
         Fault::Connection => (ReadinessCheck::Connection, "the database does not answer"),
+        Fault::SynchronousStandby => {
+            (ReadinessCheck::SynchronousStandby, "commits wait for a synchronous standby of the database")
+        }
         Fault::Connections => (ReadinessCheck::Connections, "the database has no free connection"),
         Fault::Standby => (ReadinessCheck::Standby, "the database is a standby"),
         Fault::ReadOnly => (ReadinessCheck::ReadOnly, "the database is read-only"),

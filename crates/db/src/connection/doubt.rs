@@ -1,16 +1,51 @@
-//! Whether the user of the database may lack a right.
+//! What the process doubts of the database until it has asked again.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    mem,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
-/// A process begins in doubt.
-static IN_DOUBT: AtomicBool = AtomicBool::new(true);
+/// A doubt of the process.
+pub(crate) struct Doubt(AtomicBool);
 
-/// Notes that a statement was refused for want of a right, or that one is missing.
-pub(crate) fn raise() {
-    IN_DOUBT.store(true, Ordering::Relaxed);
+/// Whether the user lacks a right: a statement was refused for want of one. A process begins in doubt.
+pub(crate) static RIGHTS: Doubt = Doubt(AtomicBool::new(true));
+
+/// Whether a disk is full: a statement has failed for lack of room, and nothing that needs new room was written since.
+pub(crate) static ROOM: Doubt = Doubt(AtomicBool::new(false));
+
+impl Doubt {
+    pub(crate) fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Ends the doubt.
+    pub(crate) fn end(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+
+    /// Ends the doubt while something is asked, if there was one. It is raised again unless the answer settles it.
+    pub(crate) fn ask(&'static self) -> Option<Asked> {
+        self.0.swap(false, Ordering::Relaxed).then_some(Asked(self))
+    }
 }
 
-/// Ends the doubt, and returns whether there was one.
-pub(crate) fn take() -> bool {
-    IN_DOUBT.swap(false, Ordering::Relaxed)
+/// A doubt about which the database is asked. What raises it meanwhile is not lost.
+pub(crate) struct Asked(&'static Doubt);
+
+impl Asked {
+    /// The answer leaves no doubt.
+    pub(crate) fn settle(self) {
+        mem::forget(self);
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.0.raise();
+    }
 }

@@ -1,11 +1,11 @@
 //! The errors of statements, by what a caller can do about them.
 
-use std::{fmt::Display, sync::Arc};
+use std::{fmt::Display, io::ErrorKind, sync::Arc};
 
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use thiserror::Error;
 
-use super::{doubt, renewal, room};
+use super::{doubt, renewal};
 
 /// Why a statement failed, named by what its caller can do about it.
 #[derive(Clone, Debug, Error)]
@@ -55,20 +55,14 @@ impl DbError {
         Self::Unreachable(Arc::new(sqlx::Error::PoolTimedOut))
     }
 
-    /// The connection was lost. What ended it has often ended the others as well, so they are not used again.
-    fn lost(error: Arc<sqlx::Error>) -> Self {
-        renewal::request_at_once();
-        Self::ConnectionLost(error)
-    }
-
     /// Another transaction holds the row's lock.
     pub(crate) fn locked() -> Self {
-        Self::Busy(Arc::new(sqlx::Error::Io(std::io::ErrorKind::ResourceBusy.into())))
+        Self::Busy(Arc::new(sqlx::Error::Io(ErrorKind::ResourceBusy.into())))
     }
 
     /// The connection no longer answers.
     pub(crate) fn silent() -> Self {
-        Self::ConnectionLost(Arc::new(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))
+        Self::ConnectionLost(Arc::new(sqlx::Error::Io(ErrorKind::TimedOut.into())))
     }
 
     /// Whether a statement on several rows may have failed because of one of them, and had no effect.
@@ -188,6 +182,19 @@ fn is_of_data(code: &str) -> bool {
     code.starts_with("22") || matches!(code, "XX001" | "XX002")
 }
 
+/// Whether an open connection has ended. What ended it has often ended the others as well, so they are not used again. Failures to
+/// connect say nothing of open connections.
+fn has_ended_an_open_connection(error: &sqlx::Error) -> bool {
+    match error {
+        // admin_shutdown, crash_shutdown
+        sqlx::Error::Database(cause) => matches!(cause.code().as_deref(), Some("57P01" | "57P02")),
+        sqlx::Error::Io(cause) => {
+            matches!(cause.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
+        }
+        _ => false,
+    }
+}
+
 /// Whether a new connection may succeed where this one has failed: it may lead to another server after a failover.
 fn is_of_old_connection(code: &str, routine: Option<&str>) -> bool {
     code == "25006" || is_of_prepared_statement(code, routine)
@@ -195,6 +202,9 @@ fn is_of_old_connection(code: &str, routine: Option<&str>) -> bool {
 
 impl From<sqlx::Error> for DbError {
     fn from(error: sqlx::Error) -> Self {
+        if has_ended_an_open_connection(&error) {
+            renewal::request_at_once();
+        }
         let error = Arc::new(error);
         match &*error {
             sqlx::Error::Database(cause) => {
@@ -211,14 +221,14 @@ impl From<sqlx::Error> for DbError {
                 }
                 // insufficient_privilege
                 if code == "42501" {
-                    doubt::raise();
+                    doubt::RIGHTS.raise();
                 }
                 // disk_full
                 if code == "53100" {
-                    room::doubt();
+                    doubt::ROOM.raise();
                 }
                 match kind_of(&code, is_fatal, routine) {
-                    Kind::Lost => Self::lost(error),
+                    Kind::Lost => Self::ConnectionLost(error),
                     Kind::Unreachable => Self::Unreachable(error),
                     Kind::Busy => Self::Busy(error),
                     Kind::OutOfService => Self::OutOfService(error),
@@ -226,7 +236,7 @@ impl From<sqlx::Error> for DbError {
                 }
             }
             sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => {
-                Self::lost(error)
+                Self::ConnectionLost(error)
             }
             sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => Self::Unreachable(error),
             _ => Self::Failed(error),

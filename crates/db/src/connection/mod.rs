@@ -15,7 +15,6 @@ mod openable;
 mod pool;
 mod reads;
 mod renewal;
-pub(crate) mod room;
 mod session_name;
 mod settings;
 pub mod sight;

@@ -1,6 +1,6 @@
 //! Connection pools.
 
-use std::{sync::Arc, time::Duration};
+use std::{iter, sync::Arc, time::Duration};
 
 use futures_util::future::join_all;
 use sqlx::{
@@ -8,10 +8,10 @@ use sqlx::{
     postgres::{PgPool, PgPoolOptions},
 };
 
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::{
-    Database, Freshness, LastUse,
+    Database, DbError, Freshness, LastUse,
     database::set,
     renewal,
     settings::{LIMITS, Setting},
@@ -23,8 +23,11 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long a read waits for a connection to a standby. The primary is there for it.
 const STANDBY_ACQUIRE_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The pause between two looks for places that have no connection.
-const HOLD_BACK_PAUSE: Duration = Duration::from_secs(1);
+/// The pause between two looks whether a pool has lost connections.
+const KEEP_PAUSE: Duration = Duration::from_secs(1);
+
+/// How long a pool's idle connections may be held while others are opened.
+const FILL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A connection that was idle for longer is pinged before use: a restart or a firewall may have closed it.
 const IDLE_UNCHECKED_MAX: Duration = Duration::from_secs(1);
@@ -45,29 +48,47 @@ pub fn kept_pool(database: impl Into<Database>, connections_max: u32, kept: u32)
     }
     let pool = options.connect_lazy_with(database.options(&settings));
     if kept > 0 {
-        tokio::spawn(hold_back(database.clone(), pool.clone()));
+        tokio::spawn(keep(database.clone(), pool.clone()));
     }
     database.register(&pool, settings);
     (pool, last_use)
 }
 
-/// Holds back the places of a pool for which the database gives no connection. A request that gets such a place
-/// would try to connect until its time is over, although other connections of the pool are soon free.
-async fn hold_back(database: Database, pool: PgPool) {
+/// Opens the connections that a pool has lost, as sqlx does only at the start. Runs until the pool is closed.
+async fn keep(database: Database, pool: PgPool) {
     while !pool.is_closed() {
-        sleep(HOLD_BACK_PAUSE).await;
-        let missing = pool.options().get_max_connections().saturating_sub(pool.size());
+        sleep(KEEP_PAUSE).await;
+        let missing = pool.options().get_min_connections().saturating_sub(pool.size());
         if missing == 0 {
             continue;
         }
-        // A child takes its places from its parent, and gives them back when it is dropped.
-        let child = PgPoolOptions::new().max_connections(missing).parent(pool.clone()).acquire_timeout(ACQUIRE_TIMEOUT);
-        let child = child.connect_lazy_with(database.options(&LIMITS));
-        let mut tried = join_all((0..missing).map(|_| child.acquire())).await;
-        while tried.iter().all(Result::is_err) && !pool.is_closed() {
-            tried = join_all((0..missing).map(|_| child.acquire())).await;
+        let tried = timeout(ACQUIRE_TIMEOUT, database.connect(&LIMITS)).await;
+        match tried.unwrap_or_else(|_| Err(DbError::unreachable())) {
+            Ok(connection) => {
+                let _ = connection.close().await;
+                fill(&pool, missing).await;
+            }
+            // too_many_connections
+            Err(error) if error.sqlstate().as_deref() == Some("53300") => hold_back(&database, &pool, missing).await,
+            Err(_) => {}
         }
     }
+}
+
+/// Opens so many connections of a pool. Its idle ones are held meanwhile, because the pool would give these instead.
+async fn fill(pool: &PgPool, missing: u32) {
+    let idle: Vec<_> = iter::from_fn(|| pool.try_acquire()).collect();
+    let _ = timeout(FILL_TIMEOUT, join_all((0..missing).map(|_| pool.acquire()))).await;
+    drop(idle);
+}
+
+/// Holds back the places of a pool for which the database has no connection, as long as a request waits for one. A request that gets such
+/// a place would try to connect until its time is over, although other connections of the pool are soon free.
+async fn hold_back(database: &Database, pool: &PgPool, missing: u32) {
+    // A child takes its places from its parent, and gives them back when it is dropped.
+    let child = PgPoolOptions::new().max_connections(missing).parent(pool.clone()).acquire_timeout(ACQUIRE_TIMEOUT);
+    let child = child.connect_lazy_with(database.options(&LIMITS));
+    join_all((0..missing).map(|_| child.acquire())).await;
 }
 
 /// A pool with these settings that hears of no other host.
@@ -99,7 +120,7 @@ pub(super) fn standby_pool(database: &Database, connections_max: u32, freshness:
 
 fn pool_options(database: &Database, settings: Vec<Setting>, connections_max: u32, last_use: LastUse) -> PgPoolOptions {
     let pooling = database.pooling();
-    let opened = last_use.clone();
+    let (opened, returned) = (last_use.clone(), last_use.clone());
     let (route, settings) = (database.route().clone(), Arc::<[Setting]>::from(settings));
     PgPoolOptions::new()
         .max_connections(connections_max.max(1))
@@ -114,6 +135,10 @@ fn pool_options(database: &Database, settings: Vec<Setting>, connections_max: u3
                 opened.note();
                 Ok(())
             })
+        })
+        .after_release(move |_, _| {
+            returned.note();
+            Box::pin(async { Ok(true) })
         })
         .before_acquire(move |connection, meta| {
             let (is_current, last_use) = (route.is_current(meta.age), last_use.clone());
