@@ -85,6 +85,8 @@ async def pgbouncer_of_twenty(run):
     await run.play()
     run.begin()
     await asyncio.sleep(6)
+    # The server has all that the pooler gives, so the commands that follow go to PostgreSQL.
+    server.variables["DATABASE_URL"] = cluster.url()
     status, body = await ask(server, "/readyz")
     if status != 200 or not json.loads(body)["degraded"]:
         run.problems.append(f"/readyz: {status} {body}")

@@ -182,8 +182,7 @@ fn is_of_data(code: &str) -> bool {
     code.starts_with("22") || matches!(code, "XX001" | "XX002")
 }
 
-/// Whether an open connection has ended. What ended it has often ended the others as well, so they are not used again. Failures to
-/// connect say nothing of open connections.
+/// Whether an open connection has ended. Failures to connect say nothing of open connections.
 fn has_ended_an_open_connection(error: &sqlx::Error) -> bool {
     match error {
         // admin_shutdown, crash_shutdown
@@ -203,7 +202,7 @@ fn is_of_old_connection(code: &str, routine: Option<&str>) -> bool {
 impl From<sqlx::Error> for DbError {
     fn from(error: sqlx::Error) -> Self {
         if has_ended_an_open_connection(&error) {
-            renewal::request_at_once();
+            renewal::suspect();
         }
         let error = Arc::new(error);
         match &*error {

@@ -146,7 +146,7 @@ fn pool_options(database: &Database, settings: Vec<Setting>, connections_max: u3
                 if !is_current || renewal::is_due(meta.age) {
                     return Ok(false);
                 }
-                if meta.idle_for > IDLE_UNCHECKED_MAX {
+                if meta.idle_for > IDLE_UNCHECKED_MAX || renewal::is_suspect(meta.idle_for) {
                     connection.ping().await?;
                 }
                 last_use.note();
