@@ -3,6 +3,7 @@
 //! An outage of the database makes most of the server fail. It has two lines, and what fails because of it has none.
 
 use std::{
+    collections::BTreeMap,
     fmt::Display,
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -20,13 +21,18 @@ const FAILURES: u64 = 2;
 /// time, and connections are renewed within it afterwards.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// The pause after which a kind of failure has a line again that an outage of the database may soon explain.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// Whether the database answers, as [`Outage::of_database`] says.
 static DATABASE: Mutex<Known> = Mutex::new(Known::NOTHING);
 
 #[derive(Debug)]
 struct Known {
     availability: Availability,
-    /// How many failures had no line because of it.
+    /// When kinds of failures had their last line, of the last second.
+    last_lines: BTreeMap<u64, Instant>,
+    /// How many failures had no line since the last one.
     left_out: u64,
 }
 
@@ -50,16 +56,21 @@ impl Availability {
 }
 
 impl Known {
-    const NOTHING: Self = Self { availability: Availability::Answers { since: None }, left_out: 0 };
+    const NOTHING: Self =
+        Self { availability: Availability::Answers { since: None }, last_lines: BTreeMap::new(), left_out: 0 };
 
-    /// Whether an outage of the database explains a failure at this moment; counts it then.
-    fn explains(&mut self, now: Instant) -> bool {
+    fn admit(&mut self, kind: u64, now: Instant) -> Option<Admitted> {
         let is_explained = match self.availability {
             Availability::Answers { since } => since.is_some_and(|since| now.duration_since(since) < GRACE),
             Availability::Away => true,
         };
-        self.left_out += u64::from(is_explained);
-        is_explained
+        self.last_lines.retain(|_, at| now.duration_since(*at) < PAUSE);
+        if is_explained || self.last_lines.contains_key(&kind) {
+            self.left_out += 1;
+            return None;
+        }
+        self.last_lines.insert(kind, now);
+        Some(Admitted { left_out: self.take_left_out() })
     }
 
     fn take_left_out(&mut self) -> Option<u64> {
@@ -72,9 +83,9 @@ fn database() -> MutexGuard<'static, Known> {
 }
 
 /// Whether the log has a line of a failure for lack of the database. Each kind of them has one a second, and none while the database
-/// is away or has just come back. The line about the outage's end counts those that have none.
+/// is away or has just come back. The next line, or that about the outage's end, counts those that have none.
 pub fn admit_failure(place: &'static str, cause: &str) -> Option<Admitted> {
-    if database().explains(Instant::now()) { None } else { repeats::admit_singly(place, cause) }
+    database().admit(repeats::id(place, cause), Instant::now())
 }
 
 /// Follows the outcomes of one kind of work. A success costs one load of an atomic.
@@ -240,15 +251,17 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_explained_while_the_database_is_away_and_just_after() {
+    fn each_kind_of_failure_has_a_line_a_second_and_none_while_the_database_is_away() {
         let (mut known, begun) = (Known::NOTHING, Instant::now());
-        let at = |second| begun + Duration::from_secs(second);
-        assert!(!known.explains(at(0)));
+        let at = |tenths: u64| begun + Duration::from_millis(tenths * 100);
+        assert_eq!(known.admit(1, at(0)), Some(Admitted { left_out: None }));
+        assert!((1..10).all(|tenth| known.admit(1, at(tenth)).is_none()));
+        assert_eq!(known.admit(2, at(9)), Some(Admitted { left_out: Some(9) }));
+        assert_eq!(known.admit(1, at(10)), Some(Admitted { left_out: None }));
         known.availability = Availability::Away;
-        assert!((1..10).all(|second| known.explains(at(second))));
-        known.availability = Availability::Answers { since: Some(at(10)) };
-        assert!((10..15).all(|second| known.explains(at(second))));
-        assert!(!known.explains(at(15)));
-        assert_eq!(known.take_left_out(), Some(14));
+        assert!((20..100).all(|tenth| known.admit(1, at(tenth)).is_none()));
+        known.availability = Availability::Answers { since: Some(at(100)) };
+        assert!((100..150).all(|tenth| known.admit(1, at(tenth)).is_none()));
+        assert_eq!(known.admit(1, at(150)), Some(Admitted { left_out: Some(130) }));
     }
 }

@@ -42,11 +42,6 @@ pub fn admit(place: &'static str, cause: &str) -> Option<Admitted> {
     LINES.admit(place, cause, Instant::now())
 }
 
-/// The same for a kind that has one line at once.
-pub fn admit_singly(place: &'static str, cause: &str) -> Option<Admitted> {
-    LINES.admit_in_bursts(1, place, cause, Instant::now())
-}
-
 /// Reports what was left out of kinds that have no next line. Runs until it is dropped.
 pub async fn report() {
     loop {
@@ -71,19 +66,15 @@ struct Kind {
 
 impl Repeats {
     fn admit(&self, place: &'static str, cause: &str, now: Instant) -> Option<Admitted> {
-        self.admit_in_bursts(BURST, place, cause, now)
-    }
-
-    fn admit_in_bursts(&self, burst: u32, place: &'static str, cause: &str, now: Instant) -> Option<Admitted> {
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut id = id(place, cause);
         if !kinds.contains_key(&id) && kinds.len() >= KINDS_MAX {
             kinds.retain(|_, kind| kind.left_out > 0 || now.duration_since(kind.last) < FORGOTTEN_AFTER);
             id = if kinds.len() < KINDS_MAX { id } else { OTHERS };
         }
-        let kind = kinds.entry(id).or_insert(Kind { place, last: now, left: burst, left_out: 0 });
+        let kind = kinds.entry(id).or_insert(Kind { place, last: now, left: BURST, left_out: 0 });
         let pauses = now.duration_since(kind.last).as_secs() / PAUSE.as_secs();
-        kind.left = burst.min(kind.left.saturating_add(u32::try_from(pauses).unwrap_or(burst)));
+        kind.left = BURST.min(kind.left.saturating_add(u32::try_from(pauses).unwrap_or(BURST)));
         if kind.left == 0 {
             kind.left_out += 1;
             return None;
@@ -103,7 +94,7 @@ impl Repeats {
 }
 
 /// The kind of a line: its place and its cause, without words that hold a digit, such as numbers and most parts of ids.
-fn id(place: &str, cause: &str) -> u64 {
+pub fn id(place: &str, cause: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     place.hash(&mut hasher);
     for word in cause.split(|letter: char| !letter.is_alphanumeric()) {

@@ -21,7 +21,7 @@ where
     W: Future<Output = Result<T, Failure>>,
 {
     let _telemetry = telemetry::init(options.log_format).map_err(Failure::misuse)?;
-    check_spelling(options)?;
+    check_meant(options)?;
     let mut embedded = None;
     let done = runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::new)?.block_on(async {
         let mut stops = StopSignals::new()?;
@@ -42,7 +42,7 @@ where
 
 /// Warns of variables that are nearly those of options, and refuses the embedded PostgreSQL where another database was probably
 /// meant. It would be empty, and the server ready.
-pub fn check_spelling(options: &Serve) -> Result<(), Failure> {
+pub fn check_meant(options: &Serve) -> Result<(), Failure> {
     let embedded = options.database.database_url.is_none();
     for Misspelt { given, meant } in config::misspelt() {
         if embedded {
@@ -53,12 +53,6 @@ pub fn check_spelling(options: &Serve) -> Result<(), Failure> {
         }
         tracing::warn!("{given} is the variable of no option, and is ignored: {meant} may be meant");
     }
-    Ok(())
-}
-
-/// Refuses to serve from the embedded PostgreSQL with a key that is probably meant for another database.
-pub fn check_key(options: &Serve) -> Result<(), Failure> {
-    let embedded = options.database.database_url.is_none();
     if embedded && options.jwt_private_key_file.is_some() && !options.database.has_data_dir_flag {
         return Err(Failure::misuse(
             "a signing key is named, and no database: set DATABASE_URL, or name the folder of the embedded PostgreSQL with --data-dir",

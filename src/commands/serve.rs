@@ -33,8 +33,7 @@ use super::{
 
 pub fn serve(options: &Serve) -> Result<(), Failure> {
     let _telemetry = telemetry::init(options.log_format).map_err(Failure::misuse)?;
-    database::check_spelling(options)?;
-    database::check_key(options)?;
+    database::check_meant(options)?;
     let mut embedded = None;
     let served = actix_web::rt::System::new().block_on(start_and_run(options, &mut embedded));
     // After all its clients.

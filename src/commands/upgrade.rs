@@ -7,7 +7,7 @@ use mancala_server::{
 };
 
 use super::{
-    database::{check_spelling, data_folder},
+    database::{check_meant, data_folder},
     failure::Failure,
     output::print,
 };
@@ -19,7 +19,7 @@ pub fn upgrade(options: &Serve, upgrade: &Upgrade) -> Result<(), Failure> {
             "upgrade is for the embedded PostgreSQL, and DATABASE_URL names another one: see its own documentation",
         ));
     }
-    check_spelling(options)?;
+    check_meant(options)?;
     let folder = data_folder(&options.database)?;
     // A signal kills the process, which changes nothing: the new database gets its place in one step.
     let Upgraded { from, to, kept } = embedded::upgrade(&folder, upgrade.programs.as_deref()).map_err(Failure::new)?;

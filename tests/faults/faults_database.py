@@ -227,7 +227,8 @@ async def failover_with_two_hosts(run):
     await run.play()
     run.begin()
     await asyncio.to_thread(primary.kill)
-    await asyncio.sleep(3)
+    # Longer than any wait for a connection, and the former host never comes back.
+    await asyncio.sleep(15)
     await asyncio.to_thread(standby.program, "pg_ctl", "promote", "-w", "-D", standby.data)
     run.end()
 

@@ -80,6 +80,9 @@ impl Standby {
             "listen_addresses=",
             "-c",
             "fsync=off",
+            // As many as the primary has.
+            "-c",
+            "max_connections=400",
         ]);
         let postgres = postgres.spawn().expect("postgres runs");
         let options = primary.clone().host(folder.to_str().expect("the path is text"));
