@@ -217,6 +217,19 @@ for (const [name, device] of Object.entries({
   });
 }
 
+test("each way to begin a game is as wide as the choice of the game above it", async () => {
+  for (const width of [1200, 320]) {
+    const ana = await Person.arrive({ viewport: { width, height: 900 } });
+    await ana.open("/");
+    const edges = (selector: string) => ana.page.locator(selector).evaluateAll((all) => all.map((each) => [each.getBoundingClientRect().left, each.getBoundingClientRect().right]));
+    await ana.button("Play the computer").waitFor();
+    const [above] = await edges(".play fieldset.choice");
+    for (const way of await edges(".play .way")) assert.deepEqual(way, above, `at ${width} pixels`);
+    assert.equal(await ana.page.locator(".play .way").first().evaluate((way) => getComputedStyle(way).textAlign), "start");
+    await ana.leave();
+  }
+});
+
 test("the language is the browser's, or the one that was chosen", async () => {
   for (const [locale, word] of [["de-AT", "Jetzt spielen"], ["fr-CA", "Jouer"], ["es-MX", "Jugar"], ["ja-JP", "Play now"]] as const) {
     const ana = await Person.arrive({ locale });

@@ -85,45 +85,43 @@ function PlayNow() {
           onInput={(next) => set({ name: next })}
         />
       )}
-      <div class="ways">
-        <div class="way">
-          <Pick
-            id="level"
-            label={t("home.level")}
-            value={String(level)}
-            choices={LEVELS.map((each) => ({ value: String(each), label: t("home.level-of", { level: each, word: t(levelWord(each)) }) }))}
-            onChange={(next) => set({ level: Number(next) })}
-          />
-          <Tick id="practice" label={t("practice.choose")} isChecked={practice} onChange={(next) => set({ practice: next })} />
-          <Action
-            kind="primary"
-            run={() => begin({ variant, side: "south", opponent: { type: "computer", level }, ...(practice && { practice }) })}
-          >
-            {t("home.computer")}
+      <div class="way">
+        <Pick
+          id="level"
+          label={t("home.level")}
+          value={String(level)}
+          choices={LEVELS.map((each) => ({ value: String(each), label: t("home.level-of", { level: each, word: t(levelWord(each)) }) }))}
+          onChange={(next) => set({ level: Number(next) })}
+        />
+        <Tick id="practice" label={t("practice.choose")} isChecked={practice} onChange={(next) => set({ practice: next })} />
+        <Action
+          kind="primary"
+          run={() => begin({ variant, side: "south", opponent: { type: "computer", level }, ...(practice && { practice }) })}
+        >
+          {t("home.computer")}
+        </Action>
+      </div>
+      <div class="way">
+        <Pick<ClockName>
+          id="clock"
+          label={t("home.clock")}
+          value={clock}
+          choices={(Object.keys(CLOCKS) as ClockName[]).map((each) => ({ value: each, label: t(`clock.${each}`) }))}
+          onChange={(next) => setClock(next)}
+        />
+        <div class="row">
+          <Action kind="primary" run={() => seek({ variant, clock: CLOCKS[clock] })}>
+            {t("home.seek")}
           </Action>
+          <Action run={() => begin({ variant, clock: CLOCKS[clock], opponent: { type: "link" } })}>{t("home.friend")}</Action>
         </div>
-        <div class="way">
-          <Pick<ClockName>
-            id="clock"
-            label={t("home.clock")}
-            value={clock}
-            choices={(Object.keys(CLOCKS) as ClockName[]).map((each) => ({ value: each, label: t(`clock.${each}`) }))}
-            onChange={(next) => setClock(next)}
-          />
-          <div class="row">
-            <Action kind="primary" run={() => seek({ variant, clock: CLOCKS[clock] })}>
-              {t("home.seek")}
-            </Action>
-            <Action run={() => begin({ variant, clock: CLOCKS[clock], opponent: { type: "link" } })}>{t("home.friend")}</Action>
-          </div>
-        </div>
-        <div class="way">
-          <Field id="second-name" label={t("home.second-name")} value={second} maxLength={32} onInput={setSecond} />
-          <Action run={() => begin({ variant, side: "south", opponent: hotseat(second), visibility: "unlisted" })}>{t("home.hotseat")}</Action>
-          <a class="button" href={`/new?variant=${variant}`}>
-            {t("new.all")}
-          </a>
-        </div>
+      </div>
+      <div class="way">
+        <Field id="second-name" label={t("home.second-name")} value={second} maxLength={32} onInput={setSecond} />
+        <Action run={() => begin({ variant, side: "south", opponent: hotseat(second), visibility: "unlisted" })}>{t("home.hotseat")}</Action>
+        <a class="button" href={`/new?variant=${variant}`}>
+          {t("new.all")}
+        </a>
       </div>
     </section>
   );
