@@ -15,6 +15,19 @@ interface Game {
   legal_moves: string[];
 }
 
+interface Created {
+  id: string;
+  join_code: string;
+}
+
+type Side = "south" | "north";
+
+/** A game between two players. */
+interface Ended extends Game {
+  turn: Side;
+  result: { winner: Side | null; score: Record<Side, number> } | null;
+}
+
 /** A device on which a guest is signed in, and a game of the guest with itself. */
 async function arrive(settings: object = {}, device: Parameters<typeof Person.arrive>[0] = {}, pliesMax = 400) {
   const ana = await Person.arrive(device);
@@ -81,6 +94,37 @@ test("a game is stepped through by buttons, keys, the list and the graph", async
   await ana.page.reload();
   await eventually("the ply of the address is shown", async () => (await shownPly(ana)) === 4);
   await ana.leave();
+});
+
+/** A game between two players that North has won. */
+async function wonByNorth(tokens: Record<Side, string>): Promise<Ended> {
+  for (let step = 1; step < 60; step += 1) {
+    const { id, join_code } = await call<Created>("POST", "/v1/games", tokens.south, { variant: "kalah", side: "south", opponent: { type: "link" } });
+    let game = await call<Ended>("POST", `/v1/games/${id}/join`, tokens.north, { join_code });
+    for (let n = 0; game.status === "active"; n += 1) {
+      const move = game.legal_moves[(n * step) % game.legal_moves.length];
+      ({ game } = await call<{ game: Ended }>("POST", `/v1/games/${id}/moves`, tokens[game.turn], { ply: game.ply + 1, move }));
+    }
+    if (game.result?.winner === "north") return game;
+  }
+  assert.fail("North never wins");
+}
+
+test("a result is told with the own seeds first to a player, and with the winner's to a watcher", async () => {
+  const { ana, token } = await arrive();
+  const bo = await guest("Bo");
+  const game = await wonByNorth({ south: token, north: bo.token });
+  const { south, north } = game.result?.score ?? assert.fail("no result");
+  const cleo = await Person.arrive();
+  for (const path of [`/games/${game.id}`, `/review/${game.id}`]) {
+    for (const [person, words] of [[ana, `You have lost, ${south} to ${north}: `], [cleo, `Bo (North) has won, ${north} to ${south}: `]] as const) {
+      await person.open(path);
+      const told = async () => (await person.page.locator("main").textContent())?.replace(/[\u2068\u2069]/g, "") ?? "";
+      await eventually(`${path} says “${words}”`, async () => (await told()).includes(words));
+    }
+  }
+  await ana.leave();
+  await cleo.leave();
 });
 
 test("a game is played back by itself, and pauses", async () => {

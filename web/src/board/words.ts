@@ -1,10 +1,11 @@
 // A move in words, for screen readers and the list of moves. What it says comes from the effects alone.
 
-import type { Board, Effect, Schemas, Side } from "@mancala-server/client";
+import type { Board, Effect, Game, Schemas, Side } from "@mancala-server/client";
 
 import { t, word } from "../texts/index.ts";
 import { actionOf } from "./actions.ts";
 import { NO_MARKS, type Marks } from "./board.tsx";
+import { opposite } from "./shape.ts";
 
 /** The part of a move that is told. */
 export interface Told {
@@ -125,6 +126,18 @@ const seedsDecide = (board: Board) => board.south.reserve === undefined && board
 /** The key of how a game ended. Where seeds in stores do not decide, their numbers are not told. */
 export function endKey<End extends "game.won" | "game.lost" | "game.drawn" | "game.over" | "sandbox.won">(end: End, board: Board): End | `${End}-by` {
   return seedsDecide(board) ? end : `${end}-by`;
+}
+
+/** How a finished game ended: for its player with the own seeds first, for everyone else with the winner's. */
+export function endInWords({ result, board, opponent, me }: Game, nameOf: (side: Side) => string): string {
+  if (!result) return "";
+  const { winner, score } = result;
+  const own = opponent.type === "self" ? null : (me?.side ?? null);
+  const first = own ?? winner ?? "south";
+  const values = { own: score[first], other: score[opposite(first)], reason: word("reason", result.reason ?? "unknown") };
+  if (winner === null) return t(endKey("game.drawn", board), values);
+  if (own !== null) return t(endKey(winner === own ? "game.won" : "game.lost", board), values);
+  return t(endKey("game.over", board), { ...values, name: nameOf(winner), side: t(`side.${winner}`) });
 }
 
 /** The places that a move has touched. */

@@ -7,7 +7,7 @@ import { specialOf } from "../board/actions.ts";
 import { PlayBoard } from "../board/play.tsx";
 import { opposite } from "../board/shape.ts";
 import { totalOf } from "../board/seeds.ts";
-import { endKey, hintInWords, marksOf, previewInWords } from "../board/words.ts";
+import { endInWords, hintInWords, marksOf, previewInWords } from "../board/words.ts";
 import { Controls } from "../parts/controls.tsx";
 import { MoveList } from "../parts/moves.tsx";
 import { Seat } from "../parts/seat.tsx";
@@ -138,17 +138,10 @@ function HintLine({ store, game }: { store: GameStore; game: Game }) {
 }
 
 function statusOf(store: GameStore, game: Game): string {
-  const { status, result, me: mine } = game;
+  const { status } = game;
   if (status === "open") return t("game.open");
   if (status === "aborted") return t("game.aborted");
-  if (result) {
-    const { winner } = result;
-    const score = { own: result.score[mine?.side ?? "south"], other: result.score[opposite(mine?.side ?? "south")] };
-    const reason = word("reason", result.reason ?? "unknown");
-    if (winner === null) return t(endKey("game.drawn", game.board), { ...score, reason });
-    if (mine?.side && game.opponent.type !== "self") return t(endKey(winner === mine.side ? "game.won" : "game.lost", game.board), { ...score, reason });
-    return t(endKey("game.over", game.board), { name: store.nameOf(winner), side: t(`side.${winner}`), ...score, reason });
-  }
+  if (game.result) return endInWords(game, (side) => store.nameOf(side));
   const now = store.now.value;
   if (!now?.turn) return "";
   if (game.opponent.type === "self") return store.turnOf(now.turn);

@@ -7,7 +7,7 @@ import { specialOf } from "../board/actions.ts";
 import { PlayBoard } from "../board/play.tsx";
 import { opposite } from "../board/shape.ts";
 import { totalOf } from "../board/seeds.ts";
-import { endKey, marksOf, previewInWords } from "../board/words.ts";
+import { endInWords, marksOf, previewInWords } from "../board/words.ts";
 import { Heading } from "../parts/shell.tsx";
 import { layoutOf, titleOf } from "../state/create.ts";
 import { explain, failedBy } from "../state/messages.ts";
@@ -188,13 +188,8 @@ function Told({ store, game }: { store: ReviewStore; game: Game }) {
 
 function endOf(store: ReviewStore, game: Game): string {
   if (game.status === "aborted") return t("game.aborted");
-  const { result } = game;
-  if (!result) return game.status === "active" ? t("review.running-game") : "";
-  const reason = word("reason", result.reason ?? "unknown");
-  const { winner, score } = result;
-  if (winner === null) return t(endKey("game.drawn", game.board), { own: score.south, other: score.north, reason });
-  const other = opposite(winner);
-  return t(endKey("game.over", game.board), { name: store.nameOf(winner, null), side: t(`side.${winner}`), own: score[winner], other: score[other], reason });
+  if (!game.result) return game.status === "active" ? t("review.running-game") : "";
+  return endInWords(game, (side) => store.nameOf(side, null));
 }
 
 /** The moves of a variation, each to be gone to, and the way back to the game. */
