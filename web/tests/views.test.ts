@@ -139,6 +139,27 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await ana.context.close();
 });
 
+test("a guest who signs in takes the games along at once", async () => {
+  const name = `Ana${Date.now() % 1e9}`;
+  const password = "correct horse 7 battery";
+  await call("POST", "/v1/players", null, { name, password });
+  const ana = await Person.arrive();
+  const id = await ana.begin("Two players at this device", "Guest Ana");
+  await ana.open("/account");
+  const signIn = ana.page.locator("form", { has: ana.button("Sign in") });
+  await signIn.getByLabel("Name").fill(name);
+  await signIn.getByLabel("Password").fill(password);
+  await signIn.getByRole("button").click();
+  await ana.page.getByRole("heading", { name: "The guest of this device" }).waitFor();
+  await ana.isAccessible("the offer to take the games along");
+  await ana.button("Take the games along").click();
+  await ana.hears("The games are yours now.");
+  await becomes(() => ana.page.getByRole("heading", { name: "The guest of this device" }).count(), 0);
+  await ana.open("/");
+  await ana.page.locator(`a.game-row[href="/games/${id}"]`).waitFor();
+  await ana.leave();
+});
+
 test("what takes an account over asks for the password, and goes on with it", async () => {
   const ana = await Person.arrive({ expected: /40[13]/ });
   const password = "correct horse 7 battery";

@@ -150,6 +150,8 @@ function RecoveryCode() {
 /** The guest of this device, whose games the account may take along. */
 function KeptGuest() {
   const [guest, setGuest] = useState(client.session.keptGuest());
+  // A guest who signs in leaves the view as it is.
+  useEffect(() => setGuest(client.session.keptGuest()), [me.value]);
   if (!guest) return null;
   const merge = async () => {
     await client.session.merge(undefined, SOON);
