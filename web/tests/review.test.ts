@@ -160,10 +160,18 @@ test("an analysis is requested, arrives, and its best line is walked", async () 
   const moves = await steps.allTextContents();
   assert.ok(moves.length > 1, "the engine knows a line");
   const ply = await shownPly(ana);
+  const verdict = () => ana.page.locator(".verdict").textContent();
+  const before = await verdict();
   await steps.nth(1).click();
   const line = ana.page.getByRole("group", { name: `Best line after move ${ply - 1}` });
   await line.waitFor();
   assert.deepEqual((await line.locator(".row button").allTextContents()).slice(0, 2), moves.slice(0, 2));
+  await becomes(() => line.locator("[aria-current]").textContent(), moves[1]);
+  await becomes(verdict, before, "the verdict stays that of the move which the line replaces");
+  await steps.first().click();
+  await becomes(() => line.locator("[aria-current]").textContent(), moves[0]);
+  await becomes(verdict, before);
+  await steps.nth(1).click();
   await becomes(() => line.locator("[aria-current]").textContent(), moves[1]);
   await ana.button("One move back").click();
   await becomes(() => line.locator("[aria-current]").textContent(), moves[0]);

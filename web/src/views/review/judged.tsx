@@ -98,8 +98,9 @@ function Findings({ store, analysis }: { store: ReviewStore; analysis: Schemas["
 
 /** The move that is shown, and the engine's line in its place. */
 function Verdict({ store }: { store: ReviewStore }) {
-  const judged = store.judged.value.get(store.ply.value);
-  if (!judged) return <p class="verdict quiet">{t(store.ply.value === 0 ? "review.step-to-see" : "review.not-judged")}</p>;
+  const ply = store.judgedPly.value;
+  const judged = store.judged.value.get(ply);
+  if (!judged) return <p class="verdict quiet">{t(ply === 0 ? "review.step-to-see" : "review.not-judged")}</p>;
   const value = valueInWords(store, judged);
   return (
     <div class="verdict">

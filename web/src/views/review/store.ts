@@ -85,6 +85,9 @@ export class ReviewStore {
     return new Map(plies.map((each) => [each.ply, each]));
   });
 
+  /** The ply of the game whose judgement is shown: of the engine's line, the one that it replaces. */
+  readonly judgedPly = computed(() => this.ply.value + (this.variation.value?.isBest ? 1 : 0));
+
   /** Whether all plies have arrived. */
   readonly isWhole = computed(() => this.game.value !== null && this.points.value.length > this.game.value.ply);
 
@@ -168,32 +171,32 @@ export class ReviewStore {
     if (next?.move === move) return this.forward();
     const at = this.now.value;
     if (!at?.legal.includes(move)) return;
-    await this.#extend(at, [move], false, 1);
+    const kept = tried?.points.slice(0, tried.at) ?? [];
+    await this.#extend(at, [move], { from: this.ply.value, points: kept, at: kept.length + 1, isBest: false });
   }
 
   /** Shows the engine's line instead of the ply that is shown, as far as one of its moves. */
   async showBest(judged: Judged, steps: number): Promise<void> {
     this.pause();
-    const before = this.points.value[judged.ply - 1];
-    if (!before) return;
-    this.variation.value = null;
-    this.ply.value = judged.ply - 1;
-    this.#show(null);
-    await this.#extend(before, judged.best_line, true, steps);
+    const from = judged.ply - 1;
+    const before = this.points.value[from];
+    if (before) await this.#extend(before, judged.best_line, { from, points: [], at: steps, isBest: true });
   }
 
-  async #extend(at: Point, moves: readonly string[], isBest: boolean, steps: number): Promise<void> {
+  // Shows a variation with these moves after it. Until they are played, what was shown stays.
+  async #extend(at: Point, moves: readonly string[], variation: Variation): Promise<void> {
     const { value: game } = this.game;
     if (!game) return;
     this.#tries += 1;
     const mine = this.#tries;
+    const shown = this.now.value;
     try {
       const { points } = await playLine(game, at.position, moves, this.#ending.signal);
       // The player has gone somewhere else meanwhile.
-      if (mine !== this.#tries || this.now.value !== at) return;
-      const kept = isBest ? [] : (this.variation.value?.points.slice(0, this.variation.value.at) ?? []);
-      this.variation.value = { from: this.ply.value, points: [...kept, ...points], at: kept.length + steps, isBest };
-      this.#show(steps === 1 ? at : null);
+      if (mine !== this.#tries || this.now.value !== shown) return;
+      this.ply.value = variation.from;
+      this.variation.value = { ...variation, points: [...variation.points, ...points] };
+      this.#show(variation.at === variation.points.length + 1 ? at : null);
     } catch (error) {
       if (!this.#ending.signal.aborted) sayFailure(error);
     }
