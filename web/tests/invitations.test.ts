@@ -63,6 +63,24 @@ test("a player who is signed in joins a private game by its link, and takes part
   await ana.leave();
 });
 
+test("a link that has expired says so, and leaves no guest behind", async () => {
+  const bo = await guest("Bo");
+  const game = await call<Created>("POST", "/v1/games", bo.token, { variant: "kalah", side: "south", opponent: { type: "link" } });
+  await call("POST", `/v1/games/${game.id}/join-code`, bo.token);
+  const ana = await Person.arrive({ expected: /403/ });
+  await ana.open(`/games/${game.id}#join=${game.join_code}`);
+  const made = ana.page.waitForResponse((response) => response.url().endsWith("/v1/players") && response.request().method() === "POST");
+  await ana.button("Join").click();
+  const { player } = (await (await made).json()) as { player: { id: string } };
+  await ana.page.getByText("This invitation link is no longer valid.").waitFor();
+  await becomes(() => ana.page.locator(".person").textContent(), "Sign in");
+  const kind = async () => (await call<{ kind: string }>("GET", `/v1/players/${player.id}`, null)).kind;
+  await becomes(kind, "deleted");
+  await becomes(() => ana.button("Join").count(), 0);
+  await ana.isAccessible("an expired invitation");
+  await ana.leave();
+});
+
 test("an invitation with a wrong code shows nothing of a private game", async () => {
   const { game } = await invitation();
   const ana = await Person.arrive({ expected: /404/ });

@@ -3,7 +3,7 @@
 import type { Game } from "@mancala-server/client";
 
 import { client, SOON } from "../client.ts";
-import { join } from "../state/create.ts";
+import { expiredCode, join } from "../state/create.ts";
 import type { GameStore } from "../state/game.ts";
 import { me } from "../state/session.ts";
 import { set, settings } from "../state/settings.ts";
@@ -17,6 +17,13 @@ export function JoinPanel({ store, game, joinCode }: { store: GameStore; game: G
   const actions = game.me?.actions;
   // Without a token there are no actions: whether the seat can be taken shows when it is tried.
   const canJoin = joinCode !== null || (actions ? actions.includes("join") : game.opponent.type === "open");
+  if (joinCode !== null && joinCode === expiredCode.value) {
+    return (
+      <p class="card" role="alert">
+        {t("join.expired")}
+      </p>
+    );
+  }
   if (!canJoin) return <p class="card">{t("join.not-you")}</p>;
   const creator = game.seats.south ?? game.seats.north;
   return (

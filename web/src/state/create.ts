@@ -7,7 +7,8 @@ import type { Layout } from "../board/shape.ts";
 import { client, SOON } from "../client.ts";
 import { navigate } from "../router.ts";
 import { recordOf, keepGame, keepValue, keptValue } from "./kept.ts";
-import { ensurePlayer, me } from "./session.ts";
+import { failedBy } from "./messages.ts";
+import { dropGuest, ensurePlayer, me } from "./session.ts";
 
 /** A variant as lists name it. */
 export type VariantSummary = Schemas["VariantSummary"];
@@ -88,12 +89,25 @@ export function isAlone({ opponent, practice, seats }: Game): boolean {
   return (opponent.type === "self" || practice) && player !== undefined && [seats.south?.id, seats.north?.id].includes(player);
 }
 
+/** The join code that the server refused last: its link has expired. */
+export const expiredCode = signal<string | null>(null);
+
 /** Takes the free seat of a game, and goes to it. The address then has no join code: it has served. */
 export async function join(id: string, joinCode: string | null): Promise<Game> {
-  await ensurePlayer();
-  const game = await client.games.join(id, { ...SOON, ...(joinCode !== null && { joinCode }) });
-  show(game);
-  return game;
+  const isNew = client.session.current() === null;
+  const player = await ensurePlayer();
+  try {
+    const game = await client.games.join(id, { ...SOON, ...(joinCode !== null && { joinCode }) });
+    show(game);
+    return game;
+  } catch (error) {
+    const isRefused = failedBy(error, "forbidden", "not_found", "seat_taken", "game_over");
+    // The server checks a seat for players only. A guest made for a seat that is refused goes again.
+    if (isNew && isRefused) await dropGuest(player.id).catch(() => undefined);
+    if (joinCode === null || !failedBy(error, "forbidden")) throw error;
+    expiredCode.value = joinCode;
+    return client.games.get(id, SOON);
+  }
 }
 
 function show(game: Game): void {

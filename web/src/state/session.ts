@@ -5,6 +5,7 @@ import { signal } from "@preact/signals";
 
 import { client, SOON } from "../client.ts";
 import { t } from "../texts/index.ts";
+import { ask } from "./ask.ts";
 import { forgetPlayer } from "./kept.ts";
 import { say } from "./messages.ts";
 import { settings } from "./settings.ts";
@@ -36,4 +37,11 @@ export async function ensurePlayer(): Promise<Player> {
   if (there) return there.player;
   const name = settings.value.name.trim();
   return client.session.guest(name === "" ? undefined : name, SOON);
+}
+
+/** Erases a guest who has done nothing yet, and leaves the device without a player. */
+export async function dropGuest(id: string): Promise<void> {
+  if (client.session.current()?.player.id !== id) return;
+  await ask(client.api.DELETE("/v1/me"));
+  await client.session.signOut(SOON);
 }

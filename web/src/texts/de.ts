@@ -238,6 +238,7 @@ export const de: Texts = {
   "join.link-title": "Einladungslink",
   "join.link-text": "Schick diesen Link einem Freund. Wer ihn zuerst öffnet, bekommt den Platz.",
   "join.renew": "Anderer Link",
+  "join.expired": "Dieser Einladungslink gilt nicht mehr. Bitte um einen neuen.",
   "share.watch": "Link zum Spiel kopieren",
 
   "reason.side_empty": "eine Reihe war leer",

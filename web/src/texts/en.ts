@@ -242,6 +242,7 @@ export const en = of({
   "join.link-title": "Invitation link",
   "join.link-text": "Send this link to a friend. The first player who opens it takes the seat.",
   "join.renew": "Another link",
+  "join.expired": "This invitation link is no longer valid. Ask for a new one.",
   "share.watch": "Copy the link to the game",
 
   "reason.side_empty": "a row was empty",

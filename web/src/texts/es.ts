@@ -238,6 +238,7 @@ export const es: Texts = {
   "join.link-title": "Enlace de invitación",
   "join.link-text": "Envía este enlace a un amigo. El primero que lo abra ocupa el asiento.",
   "join.renew": "Otro enlace",
+  "join.expired": "Este enlace de invitación ya no vale. Pide otro.",
   "share.watch": "Copiar el enlace de la partida",
 
   "reason.side_empty": "una fila estaba vacía",

@@ -241,6 +241,7 @@ export const fr: Texts = {
   "join.link-title": "Lien d’invitation",
   "join.link-text": "Envoyez ce lien à un ami. Le premier qui l’ouvre prend la place.",
   "join.renew": "Un autre lien",
+  "join.expired": "Ce lien d’invitation n’est plus valable. Demandez-en un autre.",
   "share.watch": "Copier le lien de la partie",
 
   "reason.side_empty": "une rangée était vide",
