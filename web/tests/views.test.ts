@@ -318,3 +318,17 @@ test("a refusal is told in the language of the page alone", async () => {
   assert.ok(!(await ana.page.locator(".messages").textContent())?.includes("English"));
   await ana.leave();
 });
+
+test("the rules for passwords are told in the language of the page", async () => {
+  for (const [language, texts] of Object.entries({ de, es, fr })) {
+    const ana = await Person.arrive({ settings: { language }, expected: /422/ });
+    await ana.open("/account");
+    await ana.page.locator("#new-name").fill(`Ana${Date.now() % 1e9}`);
+    // One of the most common ones.
+    await ana.page.locator("#new-password").fill("password1");
+    await ana.page.locator("#new-password").press("Enter");
+    await ana.hears(texts["invalid.password"] as string);
+    await ana.isAccessible(`a refused password in ${language}`);
+    await ana.leave();
+  }
+});

@@ -60,8 +60,10 @@ export function explain(error: unknown): string {
 }
 
 /** What is wrong with a field. The server says it in English, and by a code that the other catalogues know. */
-export function refusalInWords({ code, detail }: FieldError): string {
+export function refusalInWords({ pointer, code, detail }: FieldError): string {
   if (language.value === "en") return detail.replaceAll("`", "");
+  // The code does not say which rule for passwords is broken, so all of them are told.
+  if (pointer === "/password") return t("invalid.password");
   const key = `invalid.${code}`;
   return t(Object.hasOwn(en, key) ? (key as Key) : "invalid.invalid");
 }

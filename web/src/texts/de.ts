@@ -407,6 +407,7 @@ export const de: Texts = {
   "invalid.wrong_length": "zu kurz oder zu lang",
   "invalid.wrong_format": "hat keine zulässige Form",
   "invalid.invalid": "wird nicht angenommen",
+  "invalid.password": "nötig sind 8 bis 128 Zeichen; weder eines der häufigsten Passwörter noch der eigene Name",
 
   ...study,
 };

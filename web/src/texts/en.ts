@@ -411,6 +411,7 @@ export const en = of({
   "invalid.wrong_length": "it is too short or too long",
   "invalid.wrong_format": "it has a form that is not accepted",
   "invalid.invalid": "it is not accepted",
+  "invalid.password": "it needs 8 to 128 characters, and is neither one of the most common ones nor your name",
 
   ...study,
 });

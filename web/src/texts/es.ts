@@ -407,6 +407,7 @@ export const es: Texts = {
   "invalid.wrong_length": "demasiado corto o demasiado largo",
   "invalid.wrong_format": "no tiene una forma admitida",
   "invalid.invalid": "no se acepta",
+  "invalid.password": "necesita de 8 a 128 caracteres, y no puede ser una de las más comunes ni tu nombre",
 
   ...study,
 };

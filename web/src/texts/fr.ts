@@ -410,6 +410,7 @@ export const fr: Texts = {
   "invalid.wrong_length": "trop court ou trop long",
   "invalid.wrong_format": "n’a pas une forme acceptée",
   "invalid.invalid": "n’est pas accepté",
+  "invalid.password": "il faut de 8 à 128 caractères, et ni un des mots de passe les plus courants ni votre nom",
 
   ...study,
 };
