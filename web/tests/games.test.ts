@@ -23,6 +23,7 @@ test("two people play a game by link to the end, and a rematch begins", async ()
   await eventually("both see the end", async () => (await ana.status()) === "finished" && (await bo.status()) === "finished");
   const [won, lost] = [await ana.page.locator(".status").textContent(), await bo.page.locator(".status").textContent()];
   assert.match(`${won} ${lost}`, /(have won.*have lost)|(have lost.*have won)|(A draw.*A draw)/s);
+  for (const person of [ana, bo]) await becomes(() => person.presence().count(), 0, "a game that is over is not live");
   await ana.screenshot("game-over");
   await ana.isAccessible("a game that is over");
   await ana.button("Offer a rematch").click();

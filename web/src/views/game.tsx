@@ -118,7 +118,7 @@ function Status({ store, game }: { store: GameStore; game: Game }) {
     <>
       <p class="status" data-status={game.status}>
         <span>{preview ? previewInWords(preview) : statusOf(store, game)}</span>
-        <Presence store={store} />
+        <Presence store={store} game={game} />
       </p>
       <p class="told" role="status" aria-live="polite" aria-atomic="true">
         {store.told.value}
@@ -150,11 +150,12 @@ function statusOf(store: GameStore, game: Game): string {
   return game.seats[now.turn]?.kind === "computer" ? t("game.thinks", { name }) : t("game.turn-of", { name });
 }
 
-/** Whether the own moves have arrived. Of an invitation to a private game nothing is followed. */
-function Presence({ store }: { store: GameStore }) {
+/** Whether the own moves have arrived. An invitation to a private game follows nothing, and a game that is over is not live. */
+function Presence({ store, game }: { store: GameStore; game: Game }) {
   if (store.isInvitation.value) return null;
   const waiting = store.unconfirmed.value.length;
   const state = waiting === 0 ? (network.value === "fine" ? "live" : "away") : network.value === "fine" ? "sent" : "queued";
+  if (state === "live" && (game.status === "finished" || game.status === "aborted")) return null;
   return (
     <span class={`presence ${state}`} data-presence={state}>
       {t(`presence.${state}`, { count: waiting })}
