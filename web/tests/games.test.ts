@@ -34,6 +34,20 @@ test("two people play a game by link to the end, and a rematch begins", async ()
   await bo.leave();
 });
 
+test("a game that is resigned at once has no score", async () => {
+  const ana = await Person.arrive({ settings: { level: 1 } });
+  const id = await ana.begin("Play the computer", "Ana");
+  await ana.legal().first().click();
+  await ana.button("Resign").click();
+  await ana.page.getByRole("dialog").getByRole("button", { name: "Resign" }).click();
+  await becomes(() => ana.status(), "finished");
+  for (const path of [`/games/${id}`, `/review/${id}`]) {
+    await ana.open(path);
+    await ana.page.getByText(/You have lost: \S*by resignation/).waitFor();
+  }
+  await ana.leave();
+});
+
 test("a game against the computer is played by the keyboard alone", async () => {
   const ana = await Person.arrive({ settings: { level: 1 } });
   await ana.open("/");

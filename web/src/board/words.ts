@@ -128,6 +128,12 @@ export function endKey<End extends "game.won" | "game.lost" | "game.drawn" | "ga
   return seedsDecide(board) ? end : `${end}-by`;
 }
 
+/** Whether the seeds in stores explain a result: not when a player gave up or was too late, nor when the players agreed on another one. */
+function seedsDecided({ winner, score, reason }: NonNullable<Game["result"]>): boolean {
+  const leader = score.south === score.north ? null : score.south > score.north ? "south" : "north";
+  return winner === leader && reason !== "resignation" && reason !== "timeout";
+}
+
 /** How a finished game ended: for its player with the own seeds first, for everyone else with the winner's. */
 export function endInWords({ result, board, opponent, me }: Game, nameOf: (side: Side) => string): string {
   if (!result) return "";
@@ -135,9 +141,10 @@ export function endInWords({ result, board, opponent, me }: Game, nameOf: (side:
   const own = opponent.type === "self" ? null : (me?.side ?? null);
   const first = own ?? winner ?? "south";
   const values = { own: score[first], other: score[opposite(first)], reason: word("reason", result.reason ?? "unknown") };
-  if (winner === null) return t(endKey("game.drawn", board), values);
-  if (own !== null) return t(endKey(winner === own ? "game.won" : "game.lost", board), values);
-  return t(endKey("game.over", board), { ...values, name: nameOf(winner), side: t(`side.${winner}`) });
+  const key = (end: "game.won" | "game.lost" | "game.drawn" | "game.over") => (seedsDecided(result) ? endKey(end, board) : (`${end}-by` as const));
+  if (winner === null) return t(key("game.drawn"), values);
+  if (own !== null) return t(key(winner === own ? "game.won" : "game.lost"), values);
+  return t(key("game.over"), { ...values, name: nameOf(winner), side: t(`side.${winner}`) });
 }
 
 /** The places that a move has touched. */
