@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { becomes, closeBrowser, eventually, Person, playToTheEnd } from "./support/browser.ts";
+import { becomes, call, closeBrowser, eventually, Person, playToTheEnd } from "./support/browser.ts";
 
 after(closeBrowser);
 
@@ -32,6 +32,25 @@ test("two people play a game by link to the end, and a rematch begins", async ()
   await eventually("the rematch is shown", async () => (await ana.status()) === "active");
   await ana.leave();
   await bo.leave();
+});
+
+test("a guest's fourth game against the computer replaces one without a move", async () => {
+  const ana = await Person.arrive({ settings: { level: 1 }, expected: /409/ });
+  const ids: string[] = [];
+  for (let n = 0; n < 4; n += 1) ids.push(await ana.begin("Play the computer", n === 0 ? "Ana" : ""));
+  const game = (id = "") => call<{ status: string; ply: number }>("GET", `/v1/games/${id}`, null);
+  const statuses = async () => Promise.all(ids.map(async (id) => (await game(id)).status));
+  assert.deepEqual(await statuses(), ["aborted", "active", "active", "active"]);
+  for (const id of ids.slice(1)) {
+    await ana.open(`/games/${id}`);
+    await ana.legal().first().click();
+    await eventually("the move has arrived", async () => (await game(id)).ply > 0);
+  }
+  await ana.open("/");
+  await ana.button("Play the computer").click();
+  await ana.hears("You have as many games as possible");
+  assert.deepEqual(await statuses(), ["aborted", "active", "active", "active"], "a game with a move stays");
+  await ana.leave();
 });
 
 test("a game that is resigned at once has no score", async () => {

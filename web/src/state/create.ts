@@ -51,10 +51,32 @@ export function layoutOf(variant: string): Layout | null {
   return rows !== undefined && first !== undefined ? { rows, first: first === "right" ? "right" : "left" } : null;
 }
 
+/** Creates a game. Against the computer, one too many takes the place of the oldest in which the player has not moved. */
+export async function create(settings: NewGame, options: Parameters<typeof client.games.create>[1] = SOON): Promise<Game> {
+  try {
+    return await client.games.create(settings, options);
+  } catch (error) {
+    const isFull = settings.opponent?.type === "computer" && failedBy(error, "too_many_games");
+    const unplayed = isFull ? await unplayedGame() : undefined;
+    if (!unplayed) throw error;
+    await client.games.abort(unplayed.id, SOON);
+    return client.games.create(settings, options);
+  }
+}
+
+/** The player's oldest game against the computer without an own move. The server lets only such a game be aborted. */
+async function unplayedGame(): Promise<Game | undefined> {
+  let oldest: Game | undefined;
+  for await (const game of client.games.list({ player: "me", status: ["active"], opponent_type: "computer" }, SOON)) {
+    if (game.me?.actions.includes("abort")) oldest = game;
+  }
+  return oldest;
+}
+
 /** Creates a game as the signed-in player, or as a new guest, and goes to it. */
 export async function begin(settings: NewGame): Promise<void> {
   await ensurePlayer();
-  show(await client.games.create(settings, SOON));
+  show(await create(settings));
 }
 
 /** Two players at this device, of whom the second may have a name. */

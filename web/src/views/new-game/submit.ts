@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { client, SOON } from "../../client.ts";
 import { navigate } from "../../router.ts";
+import { create } from "../../state/create.ts";
 import { refusalInWords, sayFailure } from "../../state/messages.ts";
 import { ensurePlayer } from "../../state/session.ts";
 import { set } from "../../state/settings.ts";
@@ -35,7 +36,7 @@ export function useSubmit(filled: Filled, options: OptionValues): Submit {
     const calling = { ...SOON, key: key.current.key };
     try {
       await ensurePlayer();
-      const game = isSeek(filled) ? await client.games.seek(request, calling) : await client.games.create(request, calling);
+      const game = isSeek(filled) ? await client.games.seek(request, calling) : await create(request, calling);
       set({ variant: filled.variant, level: filled.level, practice: filled.practice });
       navigate(`/games/${game.id}`);
     } catch (error) {
