@@ -51,6 +51,22 @@ for (const [name, device] of Object.entries(DEVICES)) {
   });
 }
 
+test("a phone shows the board of every variant in the list of rules", async () => {
+  const ana = await Person.arrive({ viewport: { width: 320, height: 640 } });
+  await ana.open("/rules");
+  const pictures = ana.page.locator(".variants img");
+  await becomes(() => pictures.count(), variants.length);
+  for (const picture of await pictures.all()) {
+    await eventually("the picture is shown", async () => {
+      await picture.evaluate((image) => image.scrollIntoView());
+      return (await picture.isVisible()) && (await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)) > 0;
+    });
+  }
+  await ana.fits("the list of rules");
+  await ana.isAccessible("the list of rules on a phone");
+  await ana.leave();
+});
+
 test("the rules of every variant have their text, their board and a board to try", async () => {
   const ana = await Person.arrive();
   await ana.open("/rules");

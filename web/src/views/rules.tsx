@@ -36,6 +36,7 @@ function AllRules() {
               src={`/v1/variants/${name}/board.svg?theme=${settings.value.theme}&lang=${spoken.value}`}
               width="640"
               height="300"
+              loading="lazy"
               alt={t("home.picture", { variant: title })}
             />
             <p class="quiet">{t("rules.presets-count", { count: presets.length })}</p>
