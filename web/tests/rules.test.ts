@@ -103,13 +103,15 @@ async function openOptions({ page }: Person): Promise<void> {
   });
 }
 
-test("rules of a game that there is none of say so", async () => {
+test("rules and openings of a game that there is none of say so", async () => {
   const ana = await Person.arrive({ expected: /404/ });
-  await ana.open("/rules/chess");
-  await ana.page.getByRole("heading", { name: "No such game" }).waitFor();
-  await ana.isAccessible("no rules");
-  await ana.page.locator("main").getByRole("link", { name: "Rules" }).click();
-  await ana.page.locator(".variants li").first().waitFor();
+  for (const path of ["/rules/chess", "/explore/chess"]) {
+    await ana.open(path);
+    await ana.page.getByRole("heading", { name: "No such game" }).waitFor();
+    await ana.isAccessible(path);
+    await ana.page.locator("main").getByRole("link", { name: "Rules" }).click();
+    await ana.page.locator(".variants li").first().waitFor();
+  }
   await ana.leave();
 });
 

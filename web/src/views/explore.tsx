@@ -5,15 +5,18 @@ import { useState } from "preact/hooks";
 import { Heading } from "../parts/shell.tsx";
 import { Pick } from "../parts/ui.tsx";
 import { titleOf, variants } from "../state/create.ts";
+import { failedBy } from "../state/messages.ts";
 import { t } from "../texts/index.ts";
 import "../styles/study.css";
 import { Explorer } from "./review/explorer.tsx";
+import { NoVariant } from "./rules/none.tsx";
 import { SandboxBoard, useSandbox } from "./rules/sandbox.tsx";
 
 export function ExploreView({ variant }: { variant: string }) {
   const [preset, setPreset] = useState("standard");
   const presets = variants.value.find(({ name }) => name === variant)?.presets ?? [];
   const sandbox = useSandbox({ variant, preset, options: {} });
+  if (failedBy(sandbox.failure.value, "not_found")) return <NoVariant name={variant} />;
   const title = t("explorer.title-of", { variant: titleOf(variant) });
   const position = sandbox.now()?.position;
   return (

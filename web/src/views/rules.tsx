@@ -12,6 +12,7 @@ import { language, spoken, t } from "../texts/index.ts";
 import { optionTexts, readOptionTexts } from "../texts/options/index.ts";
 import "../styles/study.css";
 import { blocksOf, Inline, Markdown } from "./rules/markdown.tsx";
+import { NoVariant } from "./rules/none.tsx";
 import { SandboxBoard, useSandbox } from "./rules/sandbox.tsx";
 import { useVariant, type Variant } from "./variant.ts";
 
@@ -49,30 +50,27 @@ function AllRules() {
 
 function OneRules({ name }: { name: string }) {
   const { variant, error, again } = useVariant(name);
+  if (failedBy(error, "not_found")) return <NoVariant name={name} />;
   const title = t("rules.title-of", { variant: variant?.title ?? titleOf(name) });
-  if (!variant) {
-    return (
-      <div class="narrow">
-        <Heading title={title}>{failedBy(error, "not_found") ? t("rules.none") : title}</Heading>
-        {error === null ? (
-          <p class="quiet">{t("ui.loading")}</p>
-        ) : (
-          <p class="row">
-            <span>{failedBy(error, "not_found") ? t("rules.none-text", { name }) : explain(error)}</span>
-            {!failedBy(error, "not_found") && (
-              <button type="button" onClick={again}>
-                {t("study.again")}
-              </button>
-            )}
-            <a class="button" href="/rules">
-              {t("rules.title")}
-            </a>
-          </p>
-        )}
-      </div>
-    );
-  }
-  return <Known variant={variant} title={title} />;
+  if (variant) return <Known variant={variant} title={title} />;
+  return (
+    <div class="narrow">
+      <Heading title={title}>{title}</Heading>
+      {error === null ? (
+        <p class="quiet">{t("ui.loading")}</p>
+      ) : (
+        <p class="row">
+          <span>{explain(error)}</span>
+          <button type="button" onClick={again}>
+            {t("study.again")}
+          </button>
+          <a class="button" href="/rules">
+            {t("rules.title")}
+          </a>
+        </p>
+      )}
+    </div>
+  );
 }
 
 function Known({ variant, title }: { variant: Variant; title: string }) {
