@@ -28,8 +28,15 @@ test("two people play a game by link to the end, and a rematch begins", async ()
   await ana.isAccessible("a game that is over");
   await ana.button("Offer a rematch").click();
   await bo.button("Accept").click();
-  await ana.page.getByRole("link", { name: "To the rematch" }).click();
-  await eventually("the rematch is shown", async () => (await ana.status()) === "active");
+  // Both are taken along; whoever comes back to the game finds a link.
+  for (const person of [ana, bo]) await person.page.waitForURL((url) => /^\/games\//.test(url.pathname) && !url.pathname.endsWith(id));
+  assert.equal(ana.page.url(), bo.page.url());
+  await becomes(() => ana.status(), "active");
+  await becomes(() => bo.status(), "active");
+  await bo.page.goBack();
+  await becomes(() => bo.status(), "finished");
+  await bo.page.getByRole("link", { name: "To the rematch" }).click();
+  await becomes(() => bo.status(), "active");
   await ana.leave();
   await bo.leave();
 });

@@ -5,6 +5,7 @@ import { computed, signal } from "@preact/signals";
 
 import { marksOf, moveInWords } from "../board/words.ts";
 import { client, SOON } from "../client.ts";
+import { navigate } from "../router.ts";
 import { t } from "../texts/index.ts";
 import { Hints } from "./hint.ts";
 import { forgetGame, isGame, keepGame, keptGame } from "./kept.ts";
@@ -42,6 +43,8 @@ export class GameStore {
   /** Whether a move is being stored, so that it is not in the queue yet. */
   readonly #isAdding = signal(false);
   readonly #forgetQueue: () => void;
+  /** Whether the server has said what it knows of the game: what was kept may be old. */
+  #isRead = false;
   #chain: Promise<void> = Promise.resolve();
 
   constructor(
@@ -162,10 +165,14 @@ export class GameStore {
   take(game: Game): void {
     const { value: before } = this.game;
     if (this.#ending.signal.aborted || (before && game.version < before.version)) return;
+    const isNewRematch = this.#isRead && !before?.rematch_game_id && game.rematch_game_id;
+    this.#isRead = true;
     this.#show(game);
     // Another player may be signed in meanwhile, for whom another store is made.
     if (this.#viewer === (me.value?.id ?? null)) keepGame(game, this.#viewer);
     this.#enqueue(() => this.#catchUp());
+    // The players who are there when a rematch begins go on in it.
+    if (isNewRematch && game.me?.side) navigate(`/games/${game.rematch_game_id}`);
   }
 
   #show(game: Game): void {
