@@ -102,6 +102,43 @@ test("a move made offline survives a reload and is sent when the network is back
   relay.close();
 });
 
+test("a clock runs on without a network, also after a reload and on a device whose own clock is slow", async () => {
+  const relay = await Relay.open();
+  const ana = await Person.arrive({ base: relay.base, expected: /Failed to load resource|net::ERR|ERR_INTERNET/ });
+  await ana.context.addInitScript(() => {
+    const now = Date.now.bind(Date);
+    Date.now = () => now() - 600_000;
+  });
+  await ana.begin("Two players at this device", "Ana");
+  const wish = { variant: "kalah", side: "south", opponent: { type: "link" }, clock: { type: "bank", bank_s: 600, increment_s: 5 } };
+  const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", await ana.token(), wish);
+  await call("POST", `/v1/games/${id}/join`, (await guest("Bo")).token, { join_code });
+  await ana.page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await ana.open(`/games/${id}`);
+  await eventually("the worker serves the page", () => ana.page.evaluate(() => navigator.serviceWorker.controller !== null));
+  const left = async () => {
+    const [minutes, seconds] = ((await ana.page.locator(".seat", { hasText: "Ana" }).locator(".time").textContent()) ?? "").split(":").map(Number);
+    return (minutes ?? NaN) * 60 + (seconds ?? NaN);
+  };
+  await eventually("the clock is the server's", async () => (await left()) < 600);
+  // What the move does is known before it is made, so that it is shown without the server.
+  await ana.page.locator('[data-pit="B"]').hover();
+  await eventually("the preview is there", async () => /ends in/.test((await ana.page.locator(".status").textContent()) ?? ""));
+  relay.cut();
+  await ana.context.setOffline(true);
+  await ana.page.locator('[data-pit="B"]').click();
+  await becomes(() => ply(ana), "1");
+  await becomes(() => ana.presence().getAttribute("data-presence"), "queued");
+  const before = await left();
+  await eventually("a move that waits stops no clock", async () => (await left()) < before);
+  await ana.page.reload();
+  await ana.page.locator(".board").waitFor();
+  const after = await left();
+  assert.ok(after <= before, `${before} s before, ${after} s after the reload`);
+  await ana.leave();
+  relay.close();
+});
+
 test("a reload in the middle shows what happened meanwhile", async () => {
   const ana = await Person.arrive({ settings: { speed: "normal" } });
   const id = await ana.begin("Invite a friend", "Ana");

@@ -31,12 +31,8 @@ interface Ended extends Game {
 /** A device on which a guest is signed in, and a game of the guest with itself. */
 async function arrive(settings: object = {}, device: Parameters<typeof Person.arrive>[0] = {}, pliesMax = 400) {
   const ana = await Person.arrive(device);
-  const id = await ana.begin("Two players at this device", "Ana");
-  const token = await ana.page.evaluate(() => {
-    const entry = Object.entries(localStorage).find(([, value]) => value.includes("access") && value.includes("refresh"));
-    return /"access(?:_token|Token)":"([^"]+)"/.exec(entry?.[1] ?? "")?.[1] ?? null;
-  });
-  assert.ok(token !== null, `the session of ${id} is kept`);
+  await ana.begin("Two players at this device", "Ana");
+  const token = await ana.token();
   const game = await played(token, settings, pliesMax);
   return { ana, token, game };
 }

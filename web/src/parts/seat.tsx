@@ -20,7 +20,8 @@ export function Seat({ game, side, turn }: { game: Game; side: Side; turn: Side 
       {player ? <PlayerName player={player} /> : <em>{t("game.free-seat")}</em>}
       <span class="side">{t(`side.${side}`)}</span>
       {points && <span class="side">{t("game.points", { count: points[side] })}</span>}
-      <Time clock={game.clock} side={side} isOn={isOn} isActive={game.status === "active"} />
+      {/* A move that the server does not have yet stops no clock. */}
+      <Time clock={game.clock} side={side} isOn={game.turn === side} isActive={game.status === "active"} />
     </div>
   );
 }

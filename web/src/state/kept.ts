@@ -115,9 +115,9 @@ export function keepValue(name: string, value: unknown): void {
   write(`value.${name}`, value);
 }
 
-/** Forgets everything about the player who leaves, and keeps what is of no player: the games that the server offers. */
+/** Forgets everything about the player who leaves, and keeps what is of no player: the games that the server offers, and its time. */
 export function forgetPlayer(): void {
-  forget((key) => key.startsWith(PREFIX) && !key.startsWith(`${PREFIX}value.variant`));
+  forget((key) => key.startsWith(PREFIX) && !["variant", "ahead"].some((name) => key.startsWith(`${PREFIX}value.${name}`)));
 }
 
 /** Forgets everything. Returns whether there was anything. */

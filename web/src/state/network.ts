@@ -2,6 +2,8 @@
 
 import { signal } from "@preact/signals";
 
+import { keepValue, keptValue } from "./kept.ts";
+
 /** `offline`: no answer comes. `trouble`: answers come, and say that the server fails. */
 export type Network = "fine" | "offline" | "trouble";
 
@@ -10,7 +12,19 @@ export const network = signal<Network>(navigator.onLine ? "fine" : "offline");
 /** A clock of this device that is off by more than this is corrected by the server's. */
 const OFF_MS = 2500;
 
-let ahead = 0;
+/** By how much the server's clock is ahead of this device's. It is kept, so that a reload without a network has it too. */
+let ahead = keptAhead();
+
+function keptAhead(): number {
+  const kept = keptValue<unknown>("ahead");
+  return typeof kept === "number" && Number.isFinite(kept) ? kept : 0;
+}
+
+function correct(difference: number): void {
+  const next = Math.abs(difference) > OFF_MS ? difference : 0;
+  if (Math.abs(next - ahead) > OFF_MS) keepValue("ahead", next);
+  ahead = next;
+}
 
 /** The server's time, as far as its answers tell it. */
 export function serverNow(): number {
@@ -33,7 +47,7 @@ export async function watchedFetch(input: RequestInfo | URL, init?: RequestInit)
     const response = await fetch(input, init);
     const date = Date.parse(response.headers.get("date") ?? "");
     const difference = date - Date.now();
-    if (!Number.isNaN(difference)) ahead = Math.abs(difference) > OFF_MS ? difference : 0;
+    if (!Number.isNaN(difference)) correct(difference);
     network.value = [500, 502, 503, 504].includes(response.status) ? "trouble" : "fine";
     return response;
   } catch (error) {

@@ -158,6 +158,12 @@ export class Person {
     return new URL(this.page.url()).pathname.split("/")[2] ?? "";
   }
 
+  /** The access token of the player who is signed in. */
+  async token(): Promise<string> {
+    const stored = await this.page.evaluate(() => Object.values(localStorage).find((value) => value.includes("access") && value.includes("refresh")));
+    return /"access(?:_token|Token)":"([^"]+)"/.exec(stored ?? "")?.[1] ?? assert.fail("no session is kept");
+  }
+
   /** The pits that can be played now. */
   legal() {
     return this.page.locator('[data-pit][aria-disabled="false"]');
