@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { becomes, call, closeBrowser, eventually, Person, playToTheEnd } from "./support/browser.ts";
+import { becomes, call, closeBrowser, eventually, guest, Person, playToTheEnd } from "./support/browser.ts";
 
 after(closeBrowser);
 
@@ -39,6 +39,26 @@ test("two people play a game by link to the end, and a rematch begins", async ()
   await becomes(() => bo.status(), "active");
   await ana.leave();
   await bo.leave();
+});
+
+test("a pause that is offered, and one that is under way, are told apart", async () => {
+  const ana = await Person.arrive();
+  await ana.begin("Two players at this device", "Ana");
+  const bo = await guest("Bo");
+  const wish = { variant: "kalah", side: "south", opponent: { type: "link" }, clock: { type: "bank", bank_s: 600, increment_s: 5 } };
+  const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", await ana.token(), wish);
+  await call("POST", `/v1/games/${id}/join`, bo.token, { join_code });
+  await ana.open(`/games/${id}`);
+  const offers = ana.page.locator(".offers");
+  await ana.button("Offer a pause").click();
+  await offers.getByText("You have offered a pause.").waitFor();
+  await offers.getByRole("button", { name: "Withdraw" }).waitFor();
+  await call("POST", `/v1/games/${id}/offers/pause/accept`, bo.token);
+  await offers.getByText("The game is paused: no time runs.").waitFor();
+  await ana.isAccessible("a paused game");
+  await offers.getByRole("button", { name: "Let time run again" }).click();
+  await becomes(() => offers.count(), 0);
+  await ana.leave();
 });
 
 test("a guest's fourth game against the computer replaces one without a move", async () => {

@@ -79,6 +79,8 @@ function PendingOffers({ store, game }: { store: GameStore; game: Game }) {
   const answers = OFFERS.filter((type) => actions.includes(`accept_${type}`));
   const own = OFFERS.filter((type) => actions.includes(`withdraw_${type}`));
   if (answers.length + own.length === 0) return null;
+  // Either player may end a pause, as if it were an offer of their own.
+  const isUnderWay = (type: OfferType) => type === "pause" && game.clock.paused_at !== undefined;
   return (
     <ul class="offers" aria-live="polite">
       {answers.map((type) => (
@@ -92,8 +94,8 @@ function PendingOffers({ store, game }: { store: GameStore; game: Game }) {
       ))}
       {own.map((type) => (
         <li key={type}>
-          <span>{t(`offering.${type}` as Key)}</span>
-          <Action run={() => store.act(() => games.withdraw(game.id, type, SOON))}>{t(type === "pause" ? "offer.resume" : "offer.withdraw")}</Action>
+          <span>{t(isUnderWay(type) ? "paused.pause" : (`offering.${type}` as Key))}</span>
+          <Action run={() => store.act(() => games.withdraw(game.id, type, SOON))}>{t(isUnderWay(type) ? "offer.resume" : "offer.withdraw")}</Action>
         </li>
       ))}
     </ul>
