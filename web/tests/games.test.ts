@@ -41,6 +41,25 @@ test("two people play a game by link to the end, and a rematch begins", async ()
   await bo.leave();
 });
 
+test("the button to resign stays where it is while moves are made", async () => {
+  for (const width of [1200, 320]) {
+    const ana = await Person.arrive({ settings: { level: 1, practice: true }, viewport: { width, height: 800 } });
+    await ana.begin("Play the computer", "Ana");
+    await ana.legal().first().waitFor();
+    const place = () => ana.button("Resign").evaluate((button) => [button.getBoundingClientRect().left + scrollX, button.getBoundingClientRect().top + scrollY]);
+    const before = await place();
+    for (let n = 0; n < 5; n += 1) {
+      const ply = Number(await ana.page.locator(".board").getAttribute("data-ply"));
+      await ana.legal().first().click();
+      await eventually("it is the player's turn again", async () => Number(await ana.page.locator(".board").getAttribute("data-ply")) > ply && (await ana.legal().count()) > 0);
+      assert.deepEqual(await place(), before, `after ${n + 1} moves at ${width} pixels`);
+    }
+    await ana.fits("a game with a button to resign");
+    await ana.isAccessible("a game with a button to resign");
+    await ana.leave();
+  }
+});
+
 test("a pause that is offered, and one that is under way, are told apart", async () => {
   const ana = await Person.arrive();
   await ana.begin("Two players at this device", "Ana");

@@ -57,18 +57,19 @@ export function Controls({ store, game }: { store: GameStore; game: Game }) {
             {t("controls.abort")}
           </Confirm>
         )}
-        {can("resign") && (
-          <Confirm
-            kind="danger"
-            question={t("controls.resign-question")}
-            yes={t("controls.resign")}
-            run={() => act(() => games.resign(game.id, SOON))}
-          >
-            {t("controls.resign")}
-          </Confirm>
-        )}
       </div>
     </section>
+  );
+}
+
+/** Resigns. The button is above the board: what comes and goes with moves would move it under a finger. */
+export function Resign({ store, game }: { store: GameStore; game: Game }) {
+  if (!game.me?.actions.includes("resign")) return null;
+  const label = t("controls.resign");
+  return (
+    <Confirm kind="danger" question={t("controls.resign-question")} yes={label} run={() => store.act(() => client.games.resign(game.id, SOON))}>
+      {label}
+    </Confirm>
   );
 }
 

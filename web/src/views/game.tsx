@@ -8,7 +8,7 @@ import { PlayBoard } from "../board/play.tsx";
 import { opposite } from "../board/shape.ts";
 import { totalOf } from "../board/seeds.ts";
 import { endInWords, hintInWords, marksOf, previewInWords } from "../board/words.ts";
-import { Controls } from "../parts/controls.tsx";
+import { Controls, Resign } from "../parts/controls.tsx";
 import { MoveList } from "../parts/moves.tsx";
 import { Seat } from "../parts/seat.tsx";
 import { Heading } from "../parts/shell.tsx";
@@ -62,10 +62,13 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
   const title = t("game.title-of", { variant: titleOf(game.variant), south: store.nameOf("south"), north: store.nameOf("north") });
   return (
     <div class="game">
-      <Heading title={title}>
-        {titleOf(game.variant)}
-        {game.practice && <Badge>{t("practice.badge")}</Badge>}
-      </Heading>
+      <div class="top">
+        <Heading title={title}>
+          {titleOf(game.variant)}
+          {game.practice && <Badge>{t("practice.badge")}</Badge>}
+        </Heading>
+        <Resign store={store} game={game} />
+      </div>
       <div class="table">
         <Seat game={game} side={top} turn={turn} />
         <TableBoard store={store} game={game} bottom={bottom} />
