@@ -60,6 +60,24 @@ test("the button to resign stays where it is while moves are made", async () => 
   }
 });
 
+test("the title of the page says whose turn it is to a player", async () => {
+  const ana = await Person.arrive();
+  await ana.begin("Two players at this device", "Ana");
+  const bo = await guest("Bo");
+  const wish = { variant: "kalah", side: "south", opponent: { type: "link" } };
+  const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", await ana.token(), wish);
+  await call("POST", `/v1/games/${id}/join`, bo.token, { join_code });
+  const isTold = async () => (await ana.page.title()).startsWith("Your turn · ");
+  assert.equal(await isTold(), false, "both turns of a game at one device are the player's");
+  await ana.open(`/games/${id}`);
+  await becomes(isTold, true);
+  await ana.page.locator('[data-pit="A"]').click();
+  await becomes(isTold, false);
+  await call("POST", `/v1/games/${id}/moves`, bo.token, { ply: 2, move: "b" });
+  await becomes(isTold, true);
+  await ana.leave();
+});
+
 test("a pause that is offered, and one that is under way, are told apart", async () => {
   const ana = await Person.arrive();
   await ana.begin("Two players at this device", "Ana");

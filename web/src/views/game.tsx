@@ -63,7 +63,8 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
   return (
     <div class="game">
       <div class="top">
-        <Heading title={title}>
+        {/* A tab among others shows that it is the player's turn. */}
+        <Heading title={now?.isMine && game.opponent.type !== "self" ? `${t("row.your-turn")} · ${title}` : title}>
           {titleOf(game.variant)}
           {game.practice && <Badge>{t("practice.badge")}</Badge>}
         </Heading>
