@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_failure_has_a_line_a_second_and_none_while_the_database_is_away() {
+    fn a_kind_of_failure_has_a_line_a_second_and_none_in_an_outage() {
         let (mut known, begun) = (Known::NOTHING, Instant::now());
         let at = |tenths: u64| begun + Duration::from_millis(tenths * 100);
         assert_eq!(known.admit(1, at(0)), Some(Admitted { left_out: None }));

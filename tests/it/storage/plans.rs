@@ -10,8 +10,15 @@ use sqlx::{AssertSqlSafe, PgConnection, Row};
 use crate::support::app::TestApp;
 
 /// Tables with a row or a few, or that a command works through as a whole.
-const SMALL: [&str; 6] =
-    ["app", "app_issuer", "archive_state", "explorer_rebuild", "explorer_rebuild_game", "schema_compatibility"];
+const SMALL: [&str; 7] = [
+    "app",
+    "app_issuer",
+    "archive_state",
+    "explorer_rebuild",
+    "explorer_rebuild_game",
+    "last_backup",
+    "schema_compatibility",
+];
 
 /// The plan that a new server makes for a statement.
 async fn plan(connection: &mut PgConnection, statement: &str, parameters: usize) -> Vec<String> {

@@ -120,7 +120,8 @@ pub async fn count_waiting(pool: &PgPool) -> Result<Queued, DbError> {
         select count(*) as "turns!",
             coalesce(extract(epoch from now() - min(waits_since) filter (where not is_put_off)), 0)::bigint as "oldest_s!"
         from (
-            select waits_since, round is null and taken_until is not null as is_put_off from computer_turn limit $1
+            select waits_since, round is null and taken_until is not null as is_put_off from computer_turn
+            order by round, waits_since limit $1
         ) counted
         "#,
         COUNTED_MAX,

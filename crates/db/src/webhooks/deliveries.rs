@@ -28,7 +28,8 @@ pub const FOR_ENDPOINT_MAX: i64 = 10_000;
 /// The same for an endpoint of an app, which is told of the games of all its players.
 pub(super) const FOR_APP_MAX: i64 = 100_000;
 
-/// A log that got a delivery within this time has grown of late. The last deliveries end later.
+/// How many of the last ended deliveries say which logs have grown, and how old they are at most.
+const LOOKED_AT_MAX: i64 = 10_000;
 const GROWN_WITHIN: Duration = Duration::hours(1);
 
 /// A delivery as its player sees it.
@@ -193,19 +194,20 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64
 }
 
 /// Deletes up to `limit` ended deliveries of logs that are too long; returns how many. An endpoint keeps as many ended ones as may wait
-/// for it. Only logs that have grown of late are read.
+/// for it. Only logs are read to which one of the last deliveries of all webhooks belongs.
 pub async fn purge_long_logs(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
     let deleted = sqlx::query!(
         r#"
         delete from webhook_delivery where id in (
-            select old.id from webhook cross join lateral (
-                select created_at from webhook_delivery where webhook_id = webhook.id order by id desc limit 1
-            ) newest
+            select old.id from (
+                select distinct webhook_id as id from (
+                    select webhook_id from webhook_delivery where ended_at > $1 order by ended_at desc limit $5
+                ) recent
+            ) grown join webhook on webhook.id = grown.id
             cross join lateral (
                 select id from webhook_delivery where webhook_id = webhook.id and ended_at is not null order by id desc
                 offset case when exists (select from app where app.id = player_id) then $3::bigint else $2 end limit $4
             ) old
-            where newest.created_at > $1
             limit $4
         ) and ended_at is not null
         "#,
@@ -213,6 +215,7 @@ pub async fn purge_long_logs(pool: &PgPool, now: OffsetDateTime, limit: u32) -> 
         FOR_ENDPOINT_MAX,
         FOR_APP_MAX,
         i64::from(limit),
+        LOOKED_AT_MAX,
     )
     .execute(pool)
     .instrument(statement("delete webhook_delivery long logs"))
