@@ -124,17 +124,17 @@ struct Over {
 }
 
 impl Outage {
-    /// Of a service beside the database. `begins` says what does not work, and `ends` that it works again.
+    /// An outage of a service beside the database. `begins` says what does not work, and `ends` that it works again.
     pub const fn new(begins: &'static str, ends: &'static str) -> Self {
         Self::with_cause(Cause::Other, begins, ends)
     }
 
-    /// Of the database itself.
+    /// An outage of the database itself.
     pub const fn of_database(begins: &'static str, ends: &'static str) -> Self {
         Self::with_cause(Cause::Database, begins, ends)
     }
 
-    /// Of work that needs the database. It has lines only if the work fails for some seconds while the database answers.
+    /// An outage of work that needs the database. The log has lines only if the work fails for some seconds while the database answers.
     pub const fn behind_database(begins: &'static str, ends: &'static str) -> Self {
         Self::with_cause(Cause::BehindDatabase, begins, ends)
     }

@@ -54,7 +54,7 @@ pub async fn grant(database: &Database, role: &str) -> Result<(), DbError> {
     let names = names.fetch_one(&mut connection).instrument(statement("select quote_ident")).await?;
     let (role, schema) = (names.role, names.schema);
     let (rights, tables) = (RIGHTS.join(", "), migrations::tables().iter().copied().collect::<Vec<_>>().join(", "));
-    // One message of several statements is one transaction. The names are quoted.
+    // PostgreSQL runs several statements of one message in one transaction. The names are quoted.
     let grants = format!(
         "grant usage on schema {schema} to {role}; \
          grant {rights} on table {tables} to {role}; \

@@ -20,7 +20,7 @@ struct Shared {
 }
 
 impl LastUse {
-    /// It counts as of use at first, as long as it takes to open.
+    /// A pool or a task counts as used when it begins, because its connection takes time to open.
     pub(crate) fn new() -> Self {
         Self(Arc::new(Shared { begin: Instant::now(), at_ms: AtomicU64::new(0) }))
     }
