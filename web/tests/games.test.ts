@@ -28,7 +28,7 @@ test("two people play a game by link to the end, and a rematch begins", async ()
   await ana.isAccessible("a game that is over");
   await ana.button("Offer a rematch").click();
   await bo.button("Accept").click();
-  // Both are taken along; whoever comes back to the game finds a link.
+  // Both players are taken along. A player who opens the game later finds a link.
   for (const person of [ana, bo]) await person.page.waitForURL((url) => /^\/games\//.test(url.pathname) && !url.pathname.endsWith(id));
   assert.equal(ana.page.url(), bo.page.url());
   await becomes(() => ana.status(), "active");
