@@ -83,8 +83,12 @@ def main() -> None:
         status = given(get_analysis.sync(id=created.id, client=ana))
     plies = status.analysis.plies
     assert len(plies) == finished.ply and not isinstance(plies[0].class_, Unset)
-    again: Game = given(get_game.sync(id=created.id, client=bo))
-    assert again.analysed_at is not None
+    # The analysis is stored before the game's log tells of it.
+    analysed: Game = given(get_game.sync(id=created.id, client=bo))
+    while analysed.analysed_at is None:
+        assert time.monotonic() < deadline, analysed
+        time.sleep(0.2)
+        analysed = given(get_game.sync(id=created.id, client=bo))
     print(f"{'newer' if is_newer else 'today'}: {finished.ply} plies, {finished.position}")
 
 
