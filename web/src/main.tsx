@@ -12,6 +12,7 @@ import { startQueue } from "./state/queue.ts";
 import { followTheme, settings } from "./state/settings.ts";
 import "./styles/base.css";
 import "./styles/board.css";
+import "./styles/game.css";
 import "./styles/views.css";
 import { speak, t } from "./texts/index.ts";
 

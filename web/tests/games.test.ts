@@ -46,8 +46,20 @@ test("the button to resign stays where it is while moves are made", async () => 
     const ana = await Person.arrive({ settings: { level: 1, practice: true }, viewport: { width, height: 800 } });
     await ana.begin("Play the computer", "Ana");
     await ana.legal().first().waitFor();
-    const place = () => ana.button("Resign").evaluate((button) => [button.getBoundingClientRect().left + scrollX, button.getBoundingClientRect().top + scrollY]);
+    // On phones it is behind a button, which stays where it is as well.
+    const more = ana.button("More");
+    const placeOf = (name: string) => ana.button(name).evaluate((button) => [button.getBoundingClientRect().left + scrollX, button.getBoundingClientRect().top + scrollY]);
+    const place = async () => {
+      if ((await more.count()) === 0) return placeOf("Resign");
+      const closed = await placeOf("More");
+      await more.click();
+      const opened = await placeOf("Resign");
+      await ana.isAccessible("what is behind the button");
+      await ana.page.keyboard.press("Escape");
+      return [...closed, ...opened];
+    };
     const before = await place();
+    assert.equal(before.length, width < 1024 ? 4 : 2);
     for (let n = 0; n < 5; n += 1) {
       const ply = Number(await ana.page.locator(".board").getAttribute("data-ply"));
       await ana.legal().first().click();
@@ -67,7 +79,7 @@ test("the title of the page says whose turn it is to a player", async () => {
   const wish = { variant: "kalah", side: "south", opponent: { type: "link" } };
   const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", await ana.token(), wish);
   await call("POST", `/v1/games/${id}/join`, bo.token, { join_code });
-  const isTold = async () => (await ana.page.title()).startsWith("Your turn · ");
+  const isTold = async () => (await ana.page.title()).startsWith("● Your turn – ");
   assert.equal(await isTold(), false, "both turns of a game at one device are the player's");
   await ana.open(`/games/${id}`);
   await becomes(isTold, true);

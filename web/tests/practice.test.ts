@@ -126,9 +126,9 @@ test("two people at one device are called by their names, and share the game", a
   const names = (await ana.page.locator(".seat .name").allTextContents()).map((name) => name.trim());
   assert.deepEqual(names, ["Bo", "Ana (guest)"]);
   const status = async () => ((await ana.page.locator(".status").textContent()) ?? "").replace(/[\u2068\u2069]/g, "");
-  await eventually("it is told", async () => /It is the turn of Ana\./.test(await status()));
+  await eventually("it is told", async () => /Ana to move\./.test(await status()));
   await ana.page.locator('[data-pit="A"]').click();
-  await eventually("it is Bo's turn", async () => (await status()).includes("It is the turn of Bo."));
+  await eventually("it is Bo's turn", async () => (await status()).includes("Bo to move."));
   await eventually("it is told", async () => /\u2068Ana\u2069 sows/.test((await ana.page.locator(".told").first().textContent()) ?? ""));
   await ana.button("Copy the link to the game").click();
   const link = `${BASE}/g/${id}`;

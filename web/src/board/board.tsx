@@ -72,6 +72,11 @@ export function useShape({ board, bottom, layout }: Pick<BoardProps, "board" | "
   return useMemo(() => shapeOf(board, bottom, isUpright, layout ?? undefined), [size, bottom, isUpright, layout?.rows, layout?.first]);
 }
 
+/** The width of a board as a multiple of its height, for the styles that bound it. */
+export function ratioOf({ width, height }: Shape): Record<string, string> {
+  return { "--ratio": (width / height).toFixed(4) };
+}
+
 /** A board. With `onPick`, legal pits can be chosen. */
 export function Board(props: BoardProps) {
   const { board } = props;
@@ -82,7 +87,7 @@ export function Board(props: BoardProps) {
   const slow = { "--frame": `${props.frameMs ?? 0}ms` };
   return (
     // The board has no reading direction: it is sown anticlockwise everywhere.
-    <div class={`board${isUpright ? " upright" : ""}${isDeep ? " deep" : ""}`} dir="ltr" data-ply={props.ply} style={{ aspectRatio: `${shape.width} / ${shape.height}`, ...slow }}>
+    <div class={`board${isUpright ? " upright" : ""}${isDeep ? " deep" : ""}`} dir="ltr" data-ply={props.ply} style={{ ...ratioOf(shape), ...slow }}>
       <svg viewBox={`0 0 ${shape.width} ${shape.height}`} aria-hidden="true" class="drawing">
         <Wood shape={shape} />
         {[...shape.spots.values()].map((spot) => (

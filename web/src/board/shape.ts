@@ -163,19 +163,18 @@ function lying(board: Board, bottom: Side, layout: Layout, spots: Map<string, Sp
   return { width, height };
 }
 
-/** What a pit of an upright board measures: with more rows there is less room. */
+/** What an upright board measures: with more rows there is less room. Eight pits of 44 pixels fit a window of 568. */
 const UPRIGHT_SIZES = {
-  few: { margin: MARGIN, band: BAND, rx: 58, ry: 33, between: 18 },
-  many: { margin: 10, band: 44, rx: 52, ry: 49, between: 14 },
+  few: { margin: 14, band: 46, rx: 58, ry: 33, between: 14, gap: 8, storeRy: 30, inset: 0 },
+  many: { margin: 8, band: 42, rx: 52, ry: 46, between: 14, gap: 5, storeRy: 23, inset: 24 },
 };
 
 function upright(board: Board, bottom: Side, layout: Layout, spots: Map<string, Spot>): Size {
-  const { margin, band, rx, ry, between } = UPRIGHT_SIZES[layout.rows > 1 ? "many" : "few"];
-  const [storeRy, gap] = [36, 8];
+  const { margin, band, rx, ry, between, gap, storeRy, inset } = UPRIGHT_SIZES[layout.rows > 1 ? "many" : "few"];
   const columns = columnsOf(board, layout);
   const width = 2 * (margin + layout.rows * (band + 2 * rx)) + between;
-  const height = 2 * (MARGIN + 2 * storeRy + GAP) + columns * 2 * ry + (columns - 1) * gap;
-  const top = MARGIN + 2 * storeRy + GAP + ry;
+  const top = margin + 2 * storeRy + gap + ry;
+  const height = 2 * (top - ry) + columns * 2 * ry + (columns - 1) * gap;
   for (const side of [opposite(bottom), bottom]) {
     const isNear = side === bottom;
     const away = isNear ? -1 : 1;
@@ -183,12 +182,12 @@ function upright(board: Board, bottom: Side, layout: Layout, spots: Map<string, 
       const x = width / 2 + away * (between / 2 + rx + row * (2 * rx + band));
       const y = top + (isNear ? column : columns - 1 - column) * (2 * ry + gap);
       const label = x + away * (rx + band / 2 + (layout.rows > 1 ? 0 : 3));
-      spots.set(place, { place, side, kind: "pit", x, y, rx, ry, count: { x: label, y }, letter: { x: label, y: y + 24 } });
+      spots.set(place, { place, side, kind: "pit", x, y, rx, ry, count: { x: label, y }, letter: { x: label, y: y + (layout.rows > 1 ? 31 : 24) } });
     }
-    const y = isNear ? height - MARGIN - storeRy : MARGIN + storeRy;
-    const count = { x: width / 2 + away * (width / 2 - margin - band / 2 + 3), y };
+    const y = isNear ? height - margin - storeRy : margin + storeRy;
+    const count = { x: width / 2 + away * (width / 2 - margin - (band + inset) / 2 + 3), y };
     const place = storeOf(board, side);
-    spots.set(place, { place, side, kind: "store", x: width / 2, y, rx: width / 2 - margin - band, ry: storeRy, count, letter: count });
+    spots.set(place, { place, side, kind: "store", x: width / 2, y, rx: width / 2 - margin - band - inset, ry: storeRy, count, letter: count });
   }
   return { width, height };
 }

@@ -3,66 +3,47 @@
 import type { Game, OfferType } from "@mancala-server/client";
 
 import { client, SOON } from "../client.ts";
-import { again, isAlone } from "../state/create.ts";
+import { isAlone } from "../state/create.ts";
 import type { GameStore } from "../state/game.ts";
 import { t, type Key } from "../texts/index.ts";
 import { Action, Confirm } from "./ui.tsx";
 
 const OFFERS: readonly OfferType[] = ["rematch", "draw", "end", "takeback", "pause"];
 
-export function Controls({ store, game }: { store: GameStore; game: Game }) {
+/** Whether the same game begins again without an answer from another person. */
+export function canRepeat({ status, me, opponent }: Game): boolean {
+  return (status === "finished" || status === "aborted") && me?.side !== undefined && me.side !== null && ["computer", "self"].includes(opponent.type);
+}
+
+/** What is seldom done. On phones the button to resign is among it. */
+export function Controls({ store, game, isWide }: { store: GameStore; game: Game; isWide: boolean }) {
   const actions = game.me?.actions ?? [];
-  const can = (action: string) => actions.includes(action);
-  const act = (work: () => Promise<Game>) => store.act(work);
   const { games } = client;
   const isOver = game.status === "finished" || game.status === "aborted";
-  const canRepeat = isOver && game.me?.side && ["computer", "self"].includes(game.opponent.type);
+  const isOffered = (type: OfferType) => !(type === "rematch" && canRepeat(game)) && !(type === "takeback" && game.practice);
   return (
-    <section class="card controls" aria-label={t("controls.label")}>
-      <PendingOffers store={store} game={game} />
-      <div class="row">
-        {game.rematch_game_id && (
-          <a class="button primary" href={`/games/${game.rematch_game_id}`}>
-            {t("controls.to-rematch")}
-          </a>
-        )}
-        {canRepeat && (
-          <Action kind="primary" run={() => again(game)}>
-            {t("controls.again")}
-          </Action>
-        )}
-        {can("hint") && (
-          <Action isDisabled={store.unconfirmed.value.length > 0} run={() => store.askHint()}>
-            {t("hint.ask")}
-          </Action>
-        )}
-        {OFFERS.filter((type) => can(`offer_${type}`) && !(type === "rematch" && canRepeat)).map((type) => (
-          <Action key={type} run={() => act(() => games.offer(game.id, type, SOON))}>
-            {/* In practice the computer agrees at once. */}
-            {game.practice && type === "takeback" ? t("practice.takeback") : t(`offer.${type}` as Key)}
-          </Action>
-        ))}
-        {game.ply > 0 && (isOver || isAlone(game)) && (
-          <a class="button" href={`/review/${game.id}`}>
-            {t("review.title")}
-          </a>
-        )}
-        {store.playback.isMoving.value ? (
-          <Action run={async () => store.playback.skip()}>{t("controls.skip")}</Action>
-        ) : (
-          game.ply > 0 && <Action run={() => store.replay()}>{t("controls.replay")}</Action>
-        )}
-        {can("abort") && (
-          <Confirm question={t("controls.abort-question")} yes={t("controls.abort")} run={() => act(() => games.abort(game.id, SOON))}>
-            {t("controls.abort")}
-          </Confirm>
-        )}
-      </div>
-    </section>
+    <div class="row">
+      {OFFERS.filter((type) => actions.includes(`offer_${type}`) && isOffered(type)).map((type) => (
+        <Action key={type} run={() => store.act(() => games.offer(game.id, type, SOON))}>
+          {t(`offer.${type}` as Key)}
+        </Action>
+      ))}
+      {game.ply > 0 && (isOver || isAlone(game)) && (
+        <a class="button" href={`/review/${game.id}`}>
+          {t("review.title")}
+        </a>
+      )}
+      {actions.includes("abort") && (
+        <Confirm question={t("controls.abort-question")} yes={t("controls.abort")} run={() => store.act(() => games.abort(game.id, SOON))}>
+          {t("controls.abort")}
+        </Confirm>
+      )}
+      {!isWide && <Resign store={store} game={game} />}
+    </div>
   );
 }
 
-/** Resigns. The button is above the board: what comes and goes with moves would move it under a finger. */
+/** Resigns. With room for it, the button is above the board: what comes and goes with moves would move it under a finger. */
 export function Resign({ store, game }: { store: GameStore; game: Game }) {
   if (!game.me?.actions.includes("resign")) return null;
   const label = t("controls.resign");
@@ -74,7 +55,7 @@ export function Resign({ store, game }: { store: GameStore; game: Game }) {
 }
 
 /** Offers that wait for an answer: the other's, and the own ones. */
-function PendingOffers({ store, game }: { store: GameStore; game: Game }) {
+export function PendingOffers({ store, game }: { store: GameStore; game: Game }) {
   const actions = game.me?.actions ?? [];
   const { games } = client;
   const answers = OFFERS.filter((type) => actions.includes(`accept_${type}`));

@@ -32,7 +32,7 @@ export function JoinPanel({ store, game, joinCode }: { store: GameStore; game: G
       {!me.value && (
         <Field id="guest-name" label={t("home.name")} value={settings.value.name} maxLength={32} onInput={(name) => set({ name })} />
       )}
-      <div class="row">
+      <div class="row join">
         <Action kind="primary" run={() => store.act(() => join(game.id, joinCode))}>
           {t("game.join")}
         </Action>

@@ -10,7 +10,7 @@ export interface ActionProps {
   children: ComponentChildren;
   /** What the button does. Until it is done, the button cannot be pressed again. */
   run(): Promise<unknown>;
-  kind?: "primary" | "danger" | "plain" | "";
+  kind?: "primary" | "danger" | "plain" | "slot" | "slot absent" | "";
   isDisabled?: boolean;
   label?: string;
 }

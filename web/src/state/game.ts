@@ -80,10 +80,12 @@ export class GameStore {
     return { turn, position, board, isMine, ply, legal: isMine && !waits ? legal_moves : [] };
   });
 
+  /** Whether the board that is shown is the one that is played on. */
+  readonly isStill = computed(() => !this.playback.isMoving.value && this.playback.shown.value?.ply === this.now.value?.ply);
+
   /** What may be played on the board that is shown. */
   readonly legal = computed(() => {
-    const now = this.now.value;
-    return !now || this.playback.isMoving.value || this.playback.shown.value?.ply !== now.ply ? [] : now.legal;
+    return this.isStill.value ? (this.now.value?.legal ?? []) : [];
   });
 
   /** The hint for the position that is played from now, if it was asked for. */

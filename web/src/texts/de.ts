@@ -203,6 +203,7 @@ export const de: Texts = {
   "hint.level": "ausgeglichen",
 
   "controls.label": "Was du tun kannst",
+  "controls.more": "Mehr",
   "controls.again": "Noch einmal spielen",
   "controls.replay": "Letzten Zug zeigen",
   "controls.skip": "Zum Ende springen",

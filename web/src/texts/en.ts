@@ -173,8 +173,8 @@ export const en = of({
   "game.open": "The game begins when the free seat is taken.",
   "game.aborted": "The game was aborted, without a result.",
   "game.your-turn": "Your turn.",
-  "game.turn-of": "It is the turn of {name}.",
-  "game.turn-of-side": "It is the turn of {side}.",
+  "game.turn-of": "{name} to move.",
+  "game.turn-of-side": "{side} to move.",
   "game.thinks": "{name} is thinking…",
   "game.won": "You have won, {own} to {other}: {reason}.",
   "game.lost": "You have lost, {own} to {other}: {reason}.",
@@ -207,6 +207,7 @@ export const en = of({
   "hint.level": "level",
 
   "controls.label": "What you can do",
+  "controls.more": "More",
   "controls.again": "Play again",
   "controls.replay": "Replay the last move",
   "controls.skip": "Skip to its end",

@@ -203,6 +203,7 @@ export const es: Texts = {
   "hint.level": "en empate",
 
   "controls.label": "Lo que puedes hacer",
+  "controls.more": "Más",
   "controls.again": "Jugar otra vez",
   "controls.replay": "Repetir la última jugada",
   "controls.skip": "Saltar al final",

@@ -206,6 +206,7 @@ export const fr: Texts = {
   "hint.level": "à égalité",
 
   "controls.label": "Ce que vous pouvez faire",
+  "controls.more": "Plus",
   "controls.again": "Rejouer",
   "controls.replay": "Revoir le dernier coup",
   "controls.skip": "Passer à la fin",

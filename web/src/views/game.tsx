@@ -1,14 +1,15 @@
 // A game: the board, the players and their clocks, and what the player may do.
 
 import type { Game, Side } from "@mancala-server/client";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
-import { specialOf } from "../board/actions.ts";
+import { ratioOf, useMatch, useShape } from "../board/board.tsx";
 import { PlayBoard } from "../board/play.tsx";
-import { opposite } from "../board/shape.ts";
+import { opposite, type Layout } from "../board/shape.ts";
 import { totalOf } from "../board/seeds.ts";
 import { endInWords, hintInWords, marksOf, previewInWords } from "../board/words.ts";
-import { Controls, Resign } from "../parts/controls.tsx";
+import { Bar } from "../parts/bar.tsx";
+import { Controls, PendingOffers, Resign } from "../parts/controls.tsx";
 import { MoveList } from "../parts/moves.tsx";
 import { Seat } from "../parts/seat.tsx";
 import { Heading } from "../parts/shell.tsx";
@@ -19,7 +20,7 @@ import { GameStore } from "../state/game.ts";
 import { explain } from "../state/messages.ts";
 import { network } from "../state/network.ts";
 import { me } from "../state/session.ts";
-import { t, word } from "../texts/index.ts";
+import { t } from "../texts/index.ts";
 
 export function GameView({ id, joinCode }: { id: string; joinCode: string | null }) {
   // Another player sees another game: what may be done, and which side is below.
@@ -55,32 +56,50 @@ function Missing({ error }: { error: unknown }) {
 }
 
 function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCode: string | null }) {
+  const isWide = useMatch("(min-width: 64rem)");
   const bottom: Side = game.opponent.type === "self" ? "south" : (game.me?.side ?? "south");
-  const top = opposite(bottom);
+  const layout = layoutOf(game.variant);
+  const shape = useShape({ board: game.board, bottom, layout });
   const now = store.now.value;
-  const turn = now?.turn ?? null;
-  const title = t("game.title-of", { variant: titleOf(game.variant), south: store.nameOf("south"), north: store.nameOf("north") });
+  // Whose turn it is, is not told before the seeds lie still.
+  const turn = useSteady(now?.turn ?? null, store.isStill.value);
+  const isMine = useSteady(now?.isMine ?? false, store.isStill.value) && game.opponent.type !== "self";
+  const name = titleOf(game.variant);
+  const controls = <Controls store={store} game={game} isWide={isWide} />;
   return (
-    <div class="game">
+    <div class="game" style={ratioOf(shape)}>
       <div class="top">
         {/* A tab among others shows that it is the player's turn. */}
-        <Heading title={now?.isMine && game.opponent.type !== "self" ? `${t("row.your-turn")} · ${title}` : title}>
-          {titleOf(game.variant)}
+        <Heading title={isMine ? `● ${t("row.your-turn")} – ${name}` : t("game.title-of", { variant: name, south: store.nameOf("south"), north: store.nameOf("north") })}>
+          {name}
           {game.practice && <Badge>{t("practice.badge")}</Badge>}
         </Heading>
-        <Resign store={store} game={game} />
+        <PendingOffers store={store} game={game} />
+        {isWide && <Resign store={store} game={game} />}
       </div>
       <div class="table">
-        <Seat game={game} side={top} turn={turn} />
-        <TableBoard store={store} game={game} bottom={bottom} />
+        <div class="notices">
+          <JoinPanel store={store} game={game} joinCode={joinCode} />
+        </div>
+        <Seat game={game} side={opposite(bottom)} turn={turn} />
+        <div class="stage">
+          <TableBoard store={store} game={game} bottom={bottom} layout={layout} />
+        </div>
         <Seat game={game} side={bottom} turn={turn} />
-        <Status store={store} game={game} />
-        {game.practice && game.me?.side && <HintLine store={store} game={game} />}
-        <SpecialMoves store={store} legal={store.legal.value} hinted={store.hint.value?.move} />
+        <Bar store={store} game={game} more={isWide ? null : controls}>
+          {game.practice && game.me?.side && <HintLine store={store} game={game} />}
+          <Status store={store} game={game} />
+        </Bar>
+        <p class="told" role="status" aria-live="polite" aria-atomic="true">
+          {store.told.value}
+        </p>
       </div>
       <aside class="stack">
-        <JoinPanel store={store} game={game} joinCode={joinCode} />
-        <Controls store={store} game={game} />
+        {isWide && (
+          <section class="card controls" aria-label={t("controls.label")}>
+            {controls}
+          </section>
+        )}
         <SharePanel game={game} />
         <MoveList store={store} game={game} />
       </aside>
@@ -88,7 +107,14 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
   );
 }
 
-function TableBoard({ store, game, bottom }: { store: GameStore; game: Game; bottom: Side }) {
+/** The value when the seeds lay still last. */
+function useSteady<T>(value: T, isStill: boolean): T {
+  const kept = useRef(value);
+  if (isStill) kept.current = value;
+  return kept.current;
+}
+
+function TableBoard({ store, game, bottom, layout }: { store: GameStore; game: Game; bottom: Side; layout: Layout | null }) {
   const { value: shown } = store.playback.shown;
   if (!shown) return null;
   const isMoving = store.playback.isMoving.value;
@@ -99,7 +125,7 @@ function TableBoard({ store, game, bottom }: { store: GameStore; game: Game; bot
       board={shown.board}
       ply={shown.ply}
       bottom={bottom}
-      layout={layoutOf(game.variant)}
+      layout={layout}
       marks={shown.marks}
       hand={shown.hand}
       frameMs={shown.frameMs}
@@ -115,19 +141,15 @@ function TableBoard({ store, game, bottom }: { store: GameStore; game: Game; bot
   );
 }
 
-/** What goes on, in one line; and what has just happened, for screen readers. */
+/** What goes on, in one line. */
 function Status({ store, game }: { store: GameStore; game: Game }) {
   const preview = store.previews.shown.value;
+  const words = useSteady(statusOf(store, game), store.isStill.value);
   return (
-    <>
-      <p class="status" data-status={game.status}>
-        <span>{preview ? previewInWords(preview) : statusOf(store, game)}</span>
-        <Presence store={store} game={game} />
-      </p>
-      <p class="told" role="status" aria-live="polite" aria-atomic="true">
-        {store.told.value}
-      </p>
-    </>
+    <p class="status" data-status={game.status}>
+      <span>{preview ? previewInWords(preview) : words}</span>
+      <Presence store={store} game={game} />
+    </p>
   );
 }
 
@@ -164,22 +186,5 @@ function Presence({ store, game }: { store: GameStore; game: Game }) {
     <span class={`presence ${state}`} data-presence={state}>
       {t(`presence.${state}`, { count: waiting })}
     </span>
-  );
-}
-
-/** Moves that are no pits: to pass, to change seats. */
-function SpecialMoves({ store, legal, hinted }: { store: GameStore; legal: readonly string[]; hinted: string | undefined }) {
-  // Those of a choice inside a turn are beside the board.
-  const special = store.now.value?.board.pending ? [] : specialOf(legal);
-  if (special.length === 0) return null;
-  return (
-    <div class="row">
-      {special.map((move) => (
-        <button key={move} type="button" onClick={() => void store.play(move)}>
-          {hinted === move && <span aria-hidden="true">★ </span>}
-          {word("special", move)}
-        </button>
-      ))}
-    </div>
   );
 }
