@@ -34,7 +34,7 @@ use super::{
     study::{
         analyses, explorer, hints, notes,
         pictures::{boards, graphs},
-        share,
+        share::game_page,
     },
     variants::{catalog, line},
     webhooks::{deliveries, endpoints, received},
@@ -44,7 +44,7 @@ use super::{
 fn routes(routes: &mut Routes<'_, '_>) {
     routes
         .scope("/v1", v1)
-        .service(share::get_game_page)
+        .service(game_page::get_game_page)
         .service(problems::get_problem)
         .service(tokens::get_jwks)
         .service(health::get_liveness)
@@ -277,6 +277,7 @@ pub fn configure(config: &mut ServiceConfig, documentation: &Data<Documentation>
     email_pages::configure(config);
     config
         .app_data(documentation.clone())
+        .app_data(page)
         .service(web::resource(DOCUMENT).guard(guard::Get()).to(show_document))
         .service(web::resource(DOCUMENT_3_0).guard(guard::Get()).to(show_document_3_0))
         .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))

@@ -134,6 +134,10 @@ test("two people at one device are called by their names, and share the game", a
   const link = `${BASE}/g/${id}`;
   await becomes(() => ana.page.evaluate(() => navigator.clipboard.readText()), link);
   assert.match(await (await fetch(link, { headers: { accept: "text/html" } })).text(), /property="og:image"/);
+  await ana.open(`/g/${id}`);
+  await ana.page.getByRole("link", { name: "Go to the board" }).click();
+  await ana.page.waitForURL(`${BASE}/games/${id}`, { waitUntil: "commit" });
+  await ana.page.locator(".board").waitFor();
   await ana.open(`/review/${id}`);
   await ana.page.getByRole("heading", { level: 1, name: /Ana.*Bo/ }).waitFor();
   await ana.open("/");

@@ -226,7 +226,7 @@ for (const [name, device] of Object.entries({
     const player = await guest("Ana");
     const { id } = await call<{ id: string }>("POST", "/v1/games", player.token, { variant: "kalah", side: "south", opponent: { type: "self" } });
     for (const [ply, move] of [[1, "E"], [2, "c"], [3, "a"], [4, "A"]]) await call("POST", `/v1/games/${id}/moves`, player.token, { ply, move });
-    for (const view of [...VIEWS, `/games/${id}`]) {
+    for (const view of [...VIEWS, `/games/${id}`, `/g/${id}`]) {
       await ana.open(view);
       await ana.page.locator("h1").waitFor();
       await eventually("it is loaded", async () => (await ana.page.locator(".quiet", { hasText: /Loading|Lø/ }).count()) === 0);

@@ -33,8 +33,9 @@ export interface paths {
         };
         /**
          * Show a game to people
-         * @description A page for links in messages, with Open Graph tags from which chats make a preview. Public and unlisted games have one. For all others,
-         *     whether they are private or do not exist, a browser gets the same page with status 404. Unknown parameters are ignored.
+         * @description A page for links in messages, with Open Graph tags from which chats make a preview. A link leads to the game in the web page, if there is one. Its
+         *     words are in the language that `Accept-Language` prefers: English, German, French or Spanish. Public and unlisted games have such a page. For
+         *     all others, whether they are private or do not exist, a browser gets the same page with status 404. Unknown parameters are ignored.
          */
         get: operations["get_game_page"];
         put?: never;
@@ -5648,6 +5649,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description The languages that the reader knows */
+                "Accept-Language"?: string;
                 /** @description The `ETag` of the page that the client has */
                 "If-None-Match"?: string;
             };

@@ -31,4 +31,4 @@ pub use language::Language;
 pub use raster::{PNG_WIDTHS, RasterError, render_png};
 pub use scene::{LastMove, PlayerLabel, PlayerMark, Scene, SceneStatus};
 pub use view::{Background, Caption, Colour, Handedness, NoColour, Theme, View};
-pub use words::status as describe_status;
+pub use words::{SeatWords, describe_seat, status as describe_status};

@@ -153,6 +153,24 @@ pub fn status(scene: &Scene, language: Language) -> String {
     }
 }
 
+/// What a text says of a seat beside the name of its player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeatWords {
+    /// The name of the side.
+    pub side: &'static str,
+    /// What stands in place of a name while the seat is free.
+    pub free: &'static str,
+    /// What stands behind the name: " (guest)", or nothing.
+    pub mark: String,
+}
+
+/// The words beside the name of the player at a side.
+#[must_use]
+pub fn describe_seat(scene: &Scene, side: Side, language: Language) -> SeatWords {
+    let speaker = Speaker::new(&scene.names, language);
+    SeatWords { side: speaker.side(side), free: speaker.words.free_seat, mark: speaker.mark(side) }
+}
+
 /// A name in which U+FFFD replaces each character that XML cannot contain, escaped or not.
 fn xml_text(name: &str) -> String {
     let is_character = |c: char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');

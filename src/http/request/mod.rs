@@ -10,6 +10,7 @@ pub(crate) mod form;
 pub(crate) mod idempotency;
 mod json;
 pub(crate) mod known;
+pub(crate) mod language;
 pub(crate) mod names;
 pub(crate) mod origin;
 pub(crate) mod player;

@@ -1,5 +1,6 @@
 //! The page of a game: what people and previews of links see, and what stays hidden.
 
+use mancala_server::http::Page;
 use reqwest::Method;
 use serde_json::json;
 
@@ -8,7 +9,7 @@ use crate::{
     records::import::{WHOLE, import},
     support::{
         answer::Answer,
-        app::TestApp,
+        app::{Setup, TestApp},
         calls::{Guest, send, signed},
     },
 };
@@ -94,6 +95,84 @@ async fn a_page_says_who_plays_and_how_it_stands() {
             assert_eq!(app.get(&format!("/{link}"), None).await.status, 200, "{link}");
         }
     }
+}
+
+/// Where the page leads people, and with which words.
+#[track_caller]
+fn lead(page: &str) -> Option<(&str, &str)> {
+    let (address, rest) = page.split("<a class=\"board\" href=\"..").nth(1)?.split_once('"')?;
+    let words = rest.split("class=\"button\">").nth(1).and_then(|rest| rest.split('<').next());
+    Some((address, words.unwrap_or_else(|| panic!("no words: {page}"))))
+}
+
+#[actix_web::test]
+async fn a_page_leads_to_the_board_and_after_the_end_to_the_review() {
+    let app = TestApp::start().await;
+    let (id, ana, bo) = game_of(&app, ["Ana", "Bo"], "public").await;
+    let running = page(&app, &id).await;
+    assert_eq!(lead(&running.text), Some((format!("/games/{id}").as_str(), "Go to the board")));
+    for (ply, (player, word)) in (1..).zip([(&ana, "E"), (&bo, "c")]) {
+        assert_eq!(app.play_move(&id, player, ply, word).await.status, 201);
+    }
+    assert_eq!(app.resign_game(&id, &ana).await.status, 200);
+    let finished = page(&app, &id).await;
+    assert_eq!(lead(&finished.text), Some((format!("/review/{id}").as_str(), "Review the game")));
+    for shown in [&running, &finished] {
+        let (address, _) = lead(&shown.text).expect("a link");
+        assert_eq!(send(app.request(Method::GET, address).header("accept", BROWSER)).await.status, 200, "{address}");
+        // Robots read on: nothing sends them to another document.
+        assert!(!shown.text.contains("http-equiv") && meta(&shown.text, "og:url").ends_with(&format!("/g/{id}")));
+    }
+    // An open game can be joined at its board. There is nothing to review in one that ended before a move.
+    let open = app.created(&ana, &json!({"variant": "oware", "visibility": "public"})).await;
+    let open = open["id"].as_str().expect("an id");
+    let board = format!("/games/{open}");
+    assert_eq!(lead(&page(&app, open).await.text), Some((board.as_str(), "Go to the board")));
+    assert_eq!(app.post(&format!("/v1/games/{open}/abort"), Some(&ana), &json!({})).await.status, 200);
+    assert_eq!(lead(&page(&app, open).await.text), Some((board.as_str(), "Go to the board")));
+}
+
+#[actix_web::test]
+async fn a_server_without_the_web_page_leads_nowhere() {
+    let app = TestApp::start_with(Setup { page: Page::Off, ..Setup::default() }).await;
+    let (id, ..) = game_of(&app, ["Ana", "Bo"], "public").await;
+    let shown = page(&app, &id).await;
+    assert_eq!(lead(&shown.text), None);
+    assert!(!shown.text.contains("class=\"button\""), "{}", shown.text);
+    assert!(shown.text.contains("/board.svg\" width=") && meta(&shown.text, "og:title").starts_with("Ana – Bo"));
+}
+
+#[actix_web::test]
+async fn a_page_is_in_the_language_of_the_reader() {
+    let app = TestApp::start().await;
+    let (id, ..) = game_of(&app, ["Ana", "Bo"], "public").await;
+    let mut tags = vec![];
+    for (accepted, language, description, words) in [
+        ("de-AT, en;q=0.5", "de", "Kalah, 0 Züge. Ana (Gast) ist am Zug.", "Zum Brett"),
+        ("fr", "fr", "Kalah, 0 coup. Au tour de Ana (invité).", "Voir le plateau"),
+        ("ja, es;q=0.7, en;q=0.5", "es", "Kalah, 0 jugadas. Le toca a Ana (invitado).", "Ver el tablero"),
+        ("ja", "en", "Kalah, 0 plies. Ana (guest) to move.", "Go to the board"),
+    ] {
+        let request = app.request(Method::GET, &format!("/g/{id}")).header("accept", BROWSER);
+        let shown = send(request.header("accept-language", accepted)).await;
+        assert!(shown.text.contains(&format!("<html lang=\"{language}\"")), "{}", shown.text);
+        for name in ["description", "og:description"] {
+            assert_eq!(meta(&shown.text, name), description);
+        }
+        assert_eq!(lead(&shown.text).map(|(_, words)| words), Some(words));
+        let suffix = if language == "en" { String::new() } else { format!("&#38;lang={language}") };
+        let image = meta(&shown.text, "og:image").to_owned();
+        assert!(image.ends_with(&format!("/board.png?width=1200&#38;ply=0{suffix}")), "{image}");
+        let vary: Vec<_> = shown.headers.get_all("vary").iter().filter_map(|value| value.to_str().ok()).collect();
+        assert!(vary.join(", ").contains("Accept-Language"), "{vary:?}");
+        tags.push(shown.headers["etag"].clone());
+        let links = shown.text.split(" href=\"../").chain(shown.text.split(" src=\"../"));
+        for link in links.filter(|rest| rest.starts_with("v1/")).filter_map(|rest| rest.split('"').next()) {
+            assert_eq!(app.get(&format!("/{link}"), None).await.status, 200, "{link}");
+        }
+    }
+    tags.dedup();
+    assert_eq!(tags.len(), 4, "{tags:?}");
 }
 
 #[actix_web::test]

@@ -19,6 +19,12 @@ impl Language {
     /// Every language.
     pub const ALL: [Self; 4] = [Self::En, Self::De, Self::Fr, Self::Es];
 
+    /// The tag of the language (BCP 47), such as `de`.
+    #[must_use]
+    pub fn tag(self) -> &'static str {
+        self.words().tag
+    }
+
     /// The words of the language.
     pub(crate) fn words(self) -> &'static Words {
         match self {

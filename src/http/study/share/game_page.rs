@@ -1,12 +1,14 @@
-//! The page of a game, for links in messages: who plays, how it stands, and its board. Chats make a preview of its head.
+//! The page of a game, for links in messages: who plays, how it stands, and its board. Chats make a preview of its head, and a link
+//! leads people to the game in the web page.
 //!
-//! It shows what callers without a token may see, and runs no script. It does not know how a board is drawn.
+//! It shows what callers without a token may see, and runs no script. It does not know how a board is drawn. It sends no browser on by
+//! itself. A robot that follows would read the head of another document, and the browser's way back would lead here again.
 
 use actix_web::{HttpRequest, HttpResponse, get, http::header, web::Data};
 use askama::Template;
 use uuid::Uuid;
 
-use super::pictures::scene::present_scene;
+use super::words::PageWords;
 use crate::{
     db::games::SeatedGame,
     domain::{GameId, Status},
@@ -16,10 +18,12 @@ use crate::{
             problem::Problem,
         },
         games::find::find_visible,
-        request::{accept, conditional::IfNoneMatch, origin},
+        page::Page,
+        request::{accept, conditional::IfNoneMatch, language::preferred_language, origin},
         state::AppState,
+        study::pictures::scene::present_scene,
     },
-    picture::{Language, PlayerLabel, PlayerMark, Scene, describe_status},
+    picture::{Language, PlayerLabel, Scene, describe_seat, describe_status},
     rules::{BySide, Side},
 };
 
@@ -33,13 +37,15 @@ const PREVIEW_HEIGHT: u32 = 795;
 
 /// Show a game to people
 ///
-/// A page for links in messages, with Open Graph tags from which chats make a preview. Public and unlisted games have one. For all others,
-/// whether they are private or do not exist, a browser gets the same page with status 404. Unknown parameters are ignored.
+/// A page for links in messages, with Open Graph tags from which chats make a preview. A link leads to the game in the web page, if there is one. Its
+/// words are in the language that `Accept-Language` prefers: English, German, French or Spanish. Public and unlisted games have such a page. For
+/// all others, whether they are private or do not exist, a browser gets the same page with status 404. Unknown parameters are ignored.
 #[utoipa::path(
     tag = "pictures",
     operation_id = "get_game_page",
     params(
         ("id" = Uuid, Path, description = "The game's id"),
+        ("Accept-Language" = Option<String>, Header, description = "The languages that the reader knows"),
         ("If-None-Match" = Option<String>, Header, description = "The `ETag` of the page that the client has"),
     ),
     responses(
@@ -63,7 +69,9 @@ pub async fn get_game_page(
     let etag = digest_tag(&page);
     let mut response = if if_none_match.has(&etag) { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::ETAG, etag.clone())).insert_header(NOT_KEPT);
-    response.insert_header((header::VARY, "Accept")).insert_header((header::CONTENT_SECURITY_POLICY, PAGE_POLICY));
+    response
+        .insert_header((header::VARY, "Accept, Accept-Language"))
+        .insert_header((header::CONTENT_SECURITY_POLICY, PAGE_POLICY));
     if if_none_match.has(&etag) {
         return Ok(response.finish());
     }
@@ -77,7 +85,14 @@ async fn page(state: &AppState, request: &HttpRequest) -> Result<String, Problem
     let found = find_visible(state, GameId(id), None).await;
     let found = found.map_err(|problem| if problem.is_not_found() { unknown() } else { problem })?;
     let base = origin::base_url(request);
-    Ok(GamePage::of(&found.seated, base.as_deref()).render().expect("a String accepts all text"))
+    let page = GamePage { base, ..GamePage::of(&found.seated, preferred_language(request)) };
+    let page = if is_page_served(request) { page } else { GamePage { lead: None, ..page } };
+    Ok(page.render().expect("a String accepts all text"))
+}
+
+/// Whether there is a web page to lead to.
+fn is_page_served(request: &HttpRequest) -> bool {
+    request.app_data::<Page>().is_some_and(|page| *page == Page::Served)
 }
 
 /// The values of the page.
@@ -85,63 +100,100 @@ async fn page(state: &AppState, request: &HttpRequest) -> Result<String, Problem
 #[template(path = "game_page.html")]
 struct GamePage {
     id: Uuid,
+    language: &'static str,
+    words: &'static PageWords,
     /// "Ana – Bo, Kalah, 20–28".
     title: String,
+    /// "Kalah, practice, 12 plies. Ana to move."
+    description: String,
     variant: &'static str,
     /// How the game stands, as a sentence.
     status: String,
     players: [PagePlayer; 2],
-    /// How many plies were played.
-    ply: u32,
-    is_over: bool,
+    /// How many plies were played, in words.
+    plies: String,
     is_practice: bool,
+    /// Where people are led to; `None` without a web page.
+    lead: Option<Lead>,
     /// Where clients reach the service, without a slash at the end; `None` if that is not known.
     base: Option<String>,
-    /// Which board the preview shows, as a parameter; empty for the present one.
-    preview_ply: String,
+    /// Which board the preview shows, and in which language, as parameters.
+    preview: String,
+    /// The language of pictures as their only parameter; empty for English.
+    in_language: String,
 }
 
 struct PagePlayer {
     name: String,
-    mark: &'static str,
+    mark: String,
     side: &'static str,
-    seeds: u16,
+    score: u16,
+    seeds: String,
+}
+
+/// The address of a game in the web page, and the words of the link to it.
+struct Lead {
+    view: &'static str,
+    words: &'static str,
 }
 
 impl GamePage {
-    fn of(seated: &SeatedGame, base: Option<&str>) -> Self {
-        let game = &seated.game;
+    fn of(seated: &SeatedGame, language: Language) -> Self {
+        let (game, words) = (&seated.game, PageWords::of(language));
         let scene = present_scene(seated);
-        let board = game.position().board();
-        let score = game.result().map_or(board.score(), |result| result.score);
-        let player = |side, word| PagePlayer {
-            name: scene.names[side].map_or("free seat", |label| label.name).to_owned(),
-            mark: scene.names[side].map_or("", mark),
-            side: word,
-            seeds: score[side],
-        };
-        let players = [player(Side::South, "South"), player(Side::North, "North")];
+        let players = [Side::South, Side::North].map(|side| player(seated, &scene, side, language));
         let variant = game.terms().options.variant().title();
-        let [south, north] = [&players[0], &players[1]].map(|player| isolated(&player.name));
+        let [south, north] = &players;
         let is_over = matches!(game.status(), Status::Finished | Status::Aborted);
+        let status = status(&scene, language);
+        let practice = if game.is_practice() { format!(", {}", words.practice) } else { String::new() };
+        // The end of a game may be no move, and only its present board shows that.
+        let preview_ply = if is_over { String::new() } else { format!("&ply={}", game.ply()) };
+        let lang = if language == Language::En { String::new() } else { format!("lang={}", language.tag()) };
+        let among = |sign| if lang.is_empty() { String::new() } else { format!("{sign}{lang}") };
         Self {
             id: game.id().0,
-            title: format!("{south} – {north}, {variant}, {}–{}", score.south, score.north),
+            language: language.tag(),
+            words,
+            title: format!(
+                "{} – {}, {variant}, {}–{}",
+                isolated(&south.name),
+                isolated(&north.name),
+                south.score,
+                north.score
+            ),
+            description: format!("{variant}{practice}, {}. {status}", words.plies(game.ply())),
             variant,
-            status: status(&scene),
+            status,
             players,
-            ply: game.ply(),
-            is_over,
+            plies: if is_over { words.plies(game.ply()) } else { words.plies_so_far(game.ply()) },
             is_practice: game.is_practice(),
-            base: base.map(ToOwned::to_owned),
-            // The end of a game may be no move, and only its present board shows that.
-            preview_ply: if is_over { String::new() } else { format!("&ply={}", game.ply()) },
+            lead: Some(match game.status() {
+                Status::Finished => Lead { view: "review", words: words.to_review },
+                Status::Open | Status::Active | Status::Aborted => Lead { view: "games", words: words.to_board },
+            }),
+            base: None,
+            preview: preview_ply + &among('&'),
+            in_language: among('?'),
         }
     }
 }
 
+/// The player at a side. Seeds are those of the result, if there is one.
+fn player(seated: &SeatedGame, scene: &Scene, side: Side, language: Language) -> PagePlayer {
+    let seat = describe_seat(scene, side, language);
+    let score = seated.game.result().map_or(seated.game.position().board().score(), |result| result.score)[side];
+    PagePlayer {
+        name: scene.names[side].map_or(seat.free, |label| label.name).to_owned(),
+        mark: seat.mark,
+        side: seat.side,
+        score,
+        seeds: PageWords::of(language).seeds(score),
+    }
+}
+
 /// The status in words. Names from other scripts do not turn the sentence around.
-fn status(scene: &Scene) -> String {
+fn status(scene: &Scene, language: Language) -> String {
     let names = BySide {
         south: scene.names.south.map(|label| isolated(label.name)),
         north: scene.names.north.map(|label| isolated(label.name)),
@@ -151,17 +203,7 @@ fn status(scene: &Scene) -> String {
         Some(PlayerLabel { name, ..label })
     };
     let names = BySide { south: label(Side::South), north: label(Side::North) };
-    describe_status(&Scene { names, ..scene.clone() }, Language::En)
-}
-
-/// What stands behind a name that other players may have too.
-fn mark(label: PlayerLabel<'_>) -> &'static str {
-    match label.mark {
-        Some(PlayerMark::Guest) => " (guest)",
-        Some(PlayerMark::Imported) => " (imported)",
-        Some(PlayerMark::Hotseat) => " (hotseat)",
-        None => "",
-    }
+    describe_status(&Scene { names, ..scene.clone() }, language)
 }
 
 /// A name for text without elements. If it has letters that are written from right to left, marks keep it from turning around what
