@@ -53,8 +53,9 @@ test("names with markup, emoji and right-to-left letters stay names on every vie
     await bo.leave();
     await ana.page.goto(`${BASE}/`);
     await ana.page.locator("a.game-row").first().click();
+    await ana.button("More").click();
     await ana.button("Abort the game").click();
-    await ana.page.getByRole("dialog").getByRole("button", { name: "Abort the game" }).click();
+    await ana.page.getByRole("dialog", { name: "Abort the game?" }).getByRole("button", { name: "Abort the game" }).click();
     await eventually("it is aborted", async () => (await ana.status()) === "aborted");
     await ana.leave();
   }

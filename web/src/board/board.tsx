@@ -44,7 +44,10 @@ export interface BoardProps {
   total?: number;
   /** The names of those who sit there, for a screen reader. */
   names?: Partial<Record<Side, string>>;
-  onPick?(pit: string): void;
+  /** A pit was chosen, with a finger or otherwise. */
+  onPick?(pit: string, isTouch: boolean): void;
+  /** A pit was chosen that cannot be played. */
+  onRefuse?(pit: string): void;
   /** The pit that the pointer or the focus is on. */
   onPoint?(pit: string | null): void;
 }
@@ -240,6 +243,49 @@ function isBurnt(board: BoardOf, { place, side }: Spot): boolean {
   return board[side].burnt?.includes(place) ?? false;
 }
 
+/** A finger that rests on a pit for this time asks where the pit leads, and plays nothing. */
+const HOLD_MS = 400;
+
+/** What a pointer does on the pits: a finger that is held shows what a pit would do, until it is lifted. */
+function usePress({ onPick, onRefuse, onPoint }: BoardProps, onArrive: (place: string) => void) {
+  const press = useRef<{ timer?: ReturnType<typeof setTimeout>; isTouch: boolean; isHeld: boolean }>({ isTouch: false, isHeld: false });
+  const release = () => {
+    clearTimeout(press.current.timer);
+    if (press.current.isHeld) onPoint?.(null);
+  };
+  const point = (place: string, isLegal: boolean) => onPoint?.(isLegal ? place : null);
+  return (place: string, isLegal: boolean) => ({
+    // What a touch brings about beside the touch, a mouse that comes and the focus, shows nothing.
+    onPointerEnter: ({ pointerType }: PointerEvent) => pointerType === "mouse" && point(place, isLegal),
+    onFocus() {
+      onArrive(place);
+      if (!press.current.isTouch) point(place, isLegal);
+    },
+    onKeyDown: () => void (press.current.isTouch = false),
+    onPointerDown({ pointerType }: PointerEvent) {
+      release();
+      const isTouch = pointerType === "touch";
+      press.current = { isTouch, isHeld: false };
+      if (!isTouch || !isLegal) return;
+      press.current.timer = setTimeout(() => {
+        press.current.isHeld = true;
+        onPoint?.(place);
+      }, HOLD_MS);
+    },
+    onPointerUp: release,
+    onPointerCancel: release,
+    // The menu of a browser would come up under a finger that is held.
+    onContextMenu: (event: MouseEvent) => press.current.isTouch && event.preventDefault(),
+    onClick({ detail }: MouseEvent) {
+      const { isHeld, isTouch } = press.current;
+      press.current.isHeld = false;
+      if (isHeld) return;
+      if (isLegal) onPick?.(place, isTouch && detail > 0);
+      else onRefuse?.(place);
+    },
+  });
+}
+
 /** The buttons over the pits. One of them is in the order of tabs, and the arrow keys go to the others. */
 function Pits({ shape, props }: { shape: Shape; props: BoardProps }) {
   const { board, bottom, legal = [], onPick, onPoint, pending, hinted } = props;
@@ -247,6 +293,7 @@ function Pits({ shape, props }: { shape: Shape; props: BoardProps }) {
   const [current, setCurrent] = useState<string | null>(null);
   const first = legal[0] ?? pitsOf(board, bottom)[0] ?? null;
   const stop = current !== null && shape.spots.has(current) ? current : first;
+  const press = usePress(props, setCurrent);
   const focus = (place: string) => {
     setCurrent(place);
     buttons.current.get(place)?.focus();
@@ -283,13 +330,8 @@ function Pits({ shape, props }: { shape: Shape; props: BoardProps }) {
             tabIndex={place === stop ? 0 : -1}
             aria-disabled={!isLegal}
             aria-label={pitLabel(board, spot, { isLegal, isPending: pending === place, isChosen: props.chosen === place, isHinted: hinted === place })}
-            onClick={() => isLegal && onPick(place)}
-            onFocus={() => {
-              setCurrent(place);
-              onPoint?.(isLegal ? place : null);
-            }}
+            {...press(place, isLegal)}
             onBlur={() => onPoint?.(null)}
-            onMouseEnter={() => onPoint?.(isLegal ? place : null)}
           />
         );
       })}

@@ -2,10 +2,11 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { settings } from "../state/settings.ts";
 import { t, word } from "../texts/index.ts";
 import { actionOf, actionsOf, movesAt, pitsOfMoves, specialOf, type Action } from "./actions.ts";
 import { Board, useShape, type BoardProps } from "./board.tsx";
-import { besideInRing, pitsOf, sideOf, type Shape } from "./shape.ts";
+import { besideInRing, pitsOf, sideOf, type Shape, type Spot } from "./shape.ts";
 
 export interface PlayBoardProps extends Omit<BoardProps, "legal" | "pending" | "hinted" | "chosen" | "onPick" | "onPoint"> {
   /** What may be played now. */
@@ -35,9 +36,13 @@ export function PlayBoard({ moves, sent, hintedMove, onPlay, onPointAt, ...props
     focusPit(board.pending?.pit ?? actionOf(move)?.pit ?? "");
     play(move);
   };
-  const pick = (place: string) => {
+  // The pit that a finger has touched once, where a second touch plays it.
+  const touched = useRef<string | null>(null);
+  const pick = (place: string, isTouch: boolean) => {
     const [only, ...others] = movesAt(moves, place);
-    if (only !== undefined && others.length === 0) return play(only);
+    const isFirst = isTouch && settings.value.tap === "show" && touched.current !== `${place} ${ply}`;
+    touched.current = `${place} ${ply}`;
+    if (only !== undefined && others.length === 0) return isFirst ? onPointAt(only) : play(only);
     setChosen({ pit: place, ply });
     focusFirst(root.current);
   };
@@ -116,11 +121,14 @@ function Ways({ shape, board, moves, title, isOpen = false, hintedMove, onPlay, 
     event.preventDefault();
     onCancel();
   };
-  const button = (move: string, label: preact.ComponentChildren) => (
+  const isArrows = !isOfCapture(moves);
+  const [pit] = pitsOfMoves(moves);
+  const button = (move: string, label: preact.ComponentChildren, place = {}) => (
     <button
       key={move}
       type="button"
       data-move={move}
+      {...place}
       onClick={() => onPlay(move)}
       onFocus={() => onPointAt(move)}
       onBlur={() => onPointAt(null)}
@@ -131,16 +139,29 @@ function Ways({ shape, board, moves, title, isOpen = false, hintedMove, onPlay, 
       {label}
     </button>
   );
+  const at = pit === undefined ? undefined : shape.spots.get(pit);
+  if (isArrows && at) {
+    return (
+      <div class="ways arrows" ref={panel} role="group" aria-label={title} onKeyDown={onKeyDown}>
+        <p>{title}</p>
+        {actionsOf(moves).map((action) => {
+          const next = shape.spots.get(besideInRing(board, action.pit, action.isUpward)) ?? at;
+          return button(action.move, <Way action={action} board={board} shape={shape} />, { "data-way": "", style: placeOf(shape, next) });
+        })}
+        {specialOf(moves).map((move) => button(move, isOpen && move === "pass" ? t("choice.stop") : word("special", move), { class: "beside", style: placeOf(shape, at, 1.5) }))}
+        {onCancel && (
+          <button type="button" data-way="" aria-label={t("ui.cancel")} style={placeOf(shape, at)} onClick={onCancel}>
+            ×
+          </button>
+        )}
+      </div>
+    );
+  }
   return (
     <div class="ways" ref={panel} role="group" aria-label={title} onKeyDown={onKeyDown}>
       <p>{title}</p>
       <div class="row">
-        {actionsOf(moves).map((action) =>
-          button(
-            action.move,
-            isOfCapture(moves) ? t(action.isDeclined ? "choice.decline" : "choice.capture") : <Way action={action} board={board} shape={shape} />,
-          ),
-        )}
+        {actionsOf(moves).map((action) => button(action.move, t(action.isDeclined ? "choice.decline" : "choice.capture")))}
         {specialOf(moves).map((move) => button(move, isOpen && move === "pass" ? t("choice.stop") : word("special", move)))}
         {onCancel && (
           <button type="button" class="plain" onClick={onCancel}>
@@ -152,13 +173,19 @@ function Ways({ shape, board, moves, title, isOpen = false, hintedMove, onPlay, 
   );
 }
 
+/** Where a button lies upon the board: at a spot, or so many of its heights below, or above if there is no room. */
+function placeOf({ width, height }: Shape, { x, y, ry }: Spot, below = 0): Record<string, string> {
+  const down = y + 2 * below * ry;
+  return { left: `${((100 * x) / width).toFixed(3)}%`, top: `${((100 * (down < height ? down : y - 2 * below * ry)) / height).toFixed(3)}%` };
+}
+
 /** A direction: an arrow as the board is drawn, and the pit where the first seed falls. */
 function Way({ action, board, shape }: { action: Action; board: BoardProps["board"]; shape: Shape }) {
   const next = besideInRing(board, action.pit, action.isUpward);
   return (
     <>
       <span aria-hidden="true">{arrowOf(shape, action.pit, next)} </span>
-      {t("choice.towards", { pit: next })}
+      <span class="words">{t("choice.towards", { pit: next })}</span>
     </>
   );
 }

@@ -165,7 +165,7 @@ function lying(board: Board, bottom: Side, layout: Layout, spots: Map<string, Sp
 
 /** What an upright board measures: with more rows there is less room. Eight pits of 44 pixels fit a window of 568. */
 const UPRIGHT_SIZES = {
-  few: { margin: 14, band: 46, rx: 58, ry: 33, between: 14, gap: 8, storeRy: 30, inset: 0 },
+  few: { margin: 14, band: 46, rx: 58, ry: 33, between: 14, gap: 8, storeRy: 30, inset: 12 },
   many: { margin: 8, band: 42, rx: 52, ry: 46, between: 14, gap: 5, storeRy: 23, inset: 24 },
 };
 

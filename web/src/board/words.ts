@@ -134,14 +134,35 @@ function seedsDecided({ winner, score, reason }: NonNullable<Game["result"]>): b
   return winner === leader && reason !== "resignation" && reason !== "timeout";
 }
 
-/** How a finished game ended: for its player with the own seeds first, for everyone else with the winner's. */
-export function endInWords({ result, board, opponent, me }: Game, nameOf: (side: Side) => string): string {
+/** The side of the player who looks on; null for two players at one device and for everyone else. */
+const ownSide = ({ opponent, me }: Game): Side | null => (opponent.type === "self" ? null : (me?.side ?? null));
+
+/** The seeds that decided a game: for its player the own first, for everyone else the winner's. Null where they did not decide it. */
+export function scoreOf(game: Game): { own: number; other: number } | null {
+  const { result, board } = game;
+  if (!result || !seedsDecide(board) || !seedsDecided(result)) return null;
+  const first = ownSide(game) ?? result.winner ?? "south";
+  return { own: result.score[first], other: result.score[opposite(first)] };
+}
+
+/** Who has won, in two or three words. */
+export function outcomeOf(game: Game, nameOf: (side: Side) => string): string {
+  const winner = game.result?.winner ?? null;
+  if (winner === null) return t("result.drawn");
+  const own = ownSide(game);
+  if (own !== null) return t(winner === own ? "result.won" : "result.lost");
+  return t("result.over", { name: nameOf(winner) });
+}
+
+/** How a finished game ended. */
+export function endInWords(game: Game, nameOf: (side: Side) => string): string {
+  const { result } = game;
   if (!result) return "";
-  const { winner, score } = result;
-  const own = opponent.type === "self" ? null : (me?.side ?? null);
-  const first = own ?? winner ?? "south";
-  const values = { own: score[first], other: score[opposite(first)], reason: word("reason", result.reason ?? "unknown") };
-  const key = (end: "game.won" | "game.lost" | "game.drawn" | "game.over") => (seedsDecided(result) ? endKey(end, board) : (`${end}-by` as const));
+  const { winner } = result;
+  const own = ownSide(game);
+  const score = scoreOf(game);
+  const values = { ...score, reason: word("reason", result.reason ?? "unknown") };
+  const key = (end: "game.won" | "game.lost" | "game.drawn" | "game.over") => (score ? end : (`${end}-by` as const));
   if (winner === null) return t(key("game.drawn"), values);
   if (own !== null) return t(key(winner === own ? "game.won" : "game.lost"), values);
   return t(key("game.over"), { ...values, name: nameOf(winner), side: t(`side.${winner}`) });

@@ -15,13 +15,15 @@ import { Action } from "./ui.tsx";
 export interface BarProps {
   store: GameStore;
   game: Game;
+  /** Whether the card with the result says what comes next. */
+  hasCard: boolean;
   /** What is said of the game. */
   children: ComponentChildren;
   /** What is behind "⋯"; null where there is room for it elsewhere. */
   more: ComponentChildren;
 }
 
-export function Bar({ store, game, children, more }: BarProps) {
+export function Bar({ store, game, hasCard, children, more }: BarProps) {
   const actions = game.me?.actions ?? [];
   const { practice } = game;
   return (
@@ -29,7 +31,7 @@ export function Bar({ store, game, children, more }: BarProps) {
       <div class="says">{children}</div>
       <div class="slots">
         <SpecialMoves store={store} />
-        <Next game={game} />
+        {!hasCard && <Next game={game} />}
         {practice && (
           <Slot icon="★" isThere={actions.includes("hint")} isDisabled={store.unconfirmed.value.length > 0} run={() => store.askHint()}>
             {t("hint.ask")}

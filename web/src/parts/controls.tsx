@@ -3,32 +3,36 @@
 import type { Game, OfferType } from "@mancala-server/client";
 
 import { client, SOON } from "../client.ts";
-import { isAlone } from "../state/create.ts";
+import { isAlone, isSeated } from "../state/create.ts";
 import type { GameStore } from "../state/game.ts";
-import { t, type Key } from "../texts/index.ts";
+import { OFFER, OFFERED, OFFERING, OFFERS } from "../state/offers.ts";
+import { t } from "../texts/index.ts";
 import { Action, Confirm } from "./ui.tsx";
 
-const OFFERS: readonly OfferType[] = ["rematch", "draw", "end", "takeback", "pause"];
-
 /** Whether the same game begins again without an answer from another person. */
-export function canRepeat({ status, me, opponent }: Game): boolean {
-  return (status === "finished" || status === "aborted") && me?.side !== undefined && me.side !== null && ["computer", "self"].includes(opponent.type);
+export function canRepeat(game: Game): boolean {
+  return (game.status === "finished" || game.status === "aborted") && isSeated(game) && ["computer", "self"].includes(game.opponent.type);
 }
 
 /** What is seldom done. On phones the button to resign is among it. */
-export function Controls({ store, game, isWide }: { store: GameStore; game: Game; isWide: boolean }) {
+export function Controls({ store, game, isWide, hasCard }: { store: GameStore; game: Game; isWide: boolean; hasCard: boolean }) {
   const actions = game.me?.actions ?? [];
   const { games } = client;
   const isOver = game.status === "finished" || game.status === "aborted";
-  const isOffered = (type: OfferType) => !(type === "rematch" && canRepeat(game)) && !(type === "takeback" && game.practice);
+  const isOffered = (type: OfferType) => !(type === "rematch" && (hasCard || canRepeat(game))) && !(type === "takeback" && game.practice);
   return (
     <div class="row">
+      {!isWide && (
+        <a class="button" href={`/rules/${game.variant}`}>
+          {t("about.title")}
+        </a>
+      )}
       {OFFERS.filter((type) => actions.includes(`offer_${type}`) && isOffered(type)).map((type) => (
         <Action key={type} run={() => store.act(() => games.offer(game.id, type, SOON))}>
-          {t(`offer.${type}` as Key)}
+          {t(OFFER[type])}
         </Action>
       ))}
-      {game.ply > 0 && (isOver || isAlone(game)) && (
+      {game.ply > 0 && !hasCard && (isOver || isAlone(game)) && (
         <a class="button" href={`/review/${game.id}`}>
           {t("review.title")}
         </a>
@@ -67,7 +71,7 @@ export function PendingOffers({ store, game }: { store: GameStore; game: Game })
     <ul class="offers" aria-live="polite">
       {answers.map((type) => (
         <li key={type}>
-          <span>{t(`offered.${type}` as Key)}</span>
+          <span>{t(OFFERED[type])}</span>
           <Action kind="primary" run={() => store.act(() => games.accept(game.id, type, { ...SOON, version: game.version }))}>
             {t("offer.accept")}
           </Action>
@@ -76,7 +80,7 @@ export function PendingOffers({ store, game }: { store: GameStore; game: Game })
       ))}
       {own.map((type) => (
         <li key={type}>
-          <span>{t(isUnderWay(type) ? "paused.pause" : (`offering.${type}` as Key))}</span>
+          <span>{t(isUnderWay(type) ? "paused.pause" : OFFERING[type])}</span>
           <Action run={() => store.act(() => games.withdraw(game.id, type, SOON))}>{t(isUnderWay(type) ? "offer.resume" : "offer.withdraw")}</Action>
         </li>
       ))}

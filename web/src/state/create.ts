@@ -91,10 +91,10 @@ export async function seek(settings: NewGame): Promise<void> {
   show(await client.games.seek(settings, SOON));
 }
 
-/** Another game with the settings of one that is over: for opponents that answer no offers. */
-export async function again(game: Game): Promise<void> {
+/** Another game with the settings of one that is over, or another level: for opponents that answer no offers. */
+export async function again(game: Game, level = game.opponent.level): Promise<void> {
   const { variant, preset, options, practice, seats } = game;
-  const { level, name } = game.opponent;
+  const { name } = game.opponent;
   const rules = { variant, preset, options };
   if (game.opponent.type === "computer") {
     const side = game.me?.side === "south" ? "north" : "south";
@@ -106,9 +106,14 @@ export async function again(game: Game): Promise<void> {
 }
 
 /** Whether the player has no other person against them: then the engine may be asked during play. */
-export function isAlone({ opponent, practice, seats }: Game): boolean {
+export function isAlone(game: Game): boolean {
+  return (game.opponent.type === "self" || game.practice) && isSeated(game);
+}
+
+/** Whether the player plays in a game, or has played: of a game against oneself that is over, the server names no side. */
+export function isSeated({ seats }: Game): boolean {
   const player = me.value?.id;
-  return (opponent.type === "self" || practice) && player !== undefined && [seats.south?.id, seats.north?.id].includes(player);
+  return player !== undefined && [seats.south?.id, seats.north?.id].includes(player);
 }
 
 /** The join code that the server refused last: its link has expired. */

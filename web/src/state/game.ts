@@ -1,16 +1,19 @@
 // One game on the page: what the server says of it, what the board shows, and what the player does.
 
-import { isTemporary, MancalaError, type Board, type Game, type GameEvent, type Move, type Side } from "@mancala-server/client";
+import { isTemporary, MancalaError, type Board, type Game, type GameEvent, type Move, type OfferType, type Side } from "@mancala-server/client";
 import { computed, signal } from "@preact/signals";
 
+import { opposite, sideOf } from "../board/shape.ts";
 import { marksOf, moveInWords } from "../board/words.ts";
 import { client, SOON } from "../client.ts";
 import { navigate } from "../router.ts";
-import { t } from "../texts/index.ts";
+import { t, word } from "../texts/index.ts";
 import { Hints } from "./hint.ts";
 import { forgetGame, isGame, keepGame, keptGame } from "./kept.ts";
 import { explain, say, sayFailure } from "./messages.ts";
+import { goToFirstMistake } from "./mistake.ts";
 import { nameAt } from "./names.ts";
+import { OFFERED, OFFERS } from "./offers.ts";
 import { Playback } from "./playback.ts";
 import { Previews, type Line } from "./preview.ts";
 import { queued } from "./queue.ts";
@@ -35,6 +38,8 @@ export class GameStore {
   readonly playback = new Playback();
   readonly previews = new Previews();
   readonly hints = new Hints();
+  /** Why the pit that was chosen last cannot be played. */
+  readonly refusal = signal<{ ply: number; words: string } | null>(null);
   /** Own moves beyond the server's ply whose outcome is known already. */
   readonly #ahead = signal<readonly Line[]>([]);
   readonly #viewer = me.value?.id ?? null;
@@ -126,8 +131,32 @@ export class GameStore {
 
   /** Shows where a move would lead. */
   point(move: string | null): void {
+    if (move !== null) this.refusal.value = null;
     const { game, now } = this;
     if (game.value && now.value) this.previews.point({ ...game.value, ...now.value }, move);
+  }
+
+  /** Goes to the first mistake in the review. */
+  async showFirstMistake(): Promise<void> {
+    if (this.game.value) await goToFirstMistake(this.game.value, this.#ending.signal);
+  }
+
+  /** Tells why a pit cannot be played. */
+  async refuse(pit: string): Promise<void> {
+    const [game, now] = [this.game.value, this.now.value];
+    if (!game?.me?.side || game.status !== "active" || !now?.turn || !this.isStill.value) return;
+    if (!now.isMine) return this.#refuse(this.turnOf(now.turn));
+    if (now.legal.length === 0) return;
+    const isOwn = sideOf(pit) === now.turn;
+    // Where pits have directions, the form of the moves is that of the moves that may be played.
+    const move = now.legal.some((legal) => /^[a-z][uv]$/i.test(legal)) ? `${pit}U` : pit;
+    const reason = isOwn ? await this.previews.whyNot({ ...game, ...now }, move).catch(() => null) : "not_your_pit";
+    if (reason !== null && this.now.value === now) this.#refuse(t("board.refused", { pit, reason: word("illegal", reason) }));
+  }
+
+  #refuse(words: string): void {
+    this.refusal.value = { ply: this.now.value?.ply ?? 0, words };
+    this.told.value = words;
   }
 
   /** Asks for the best move of the present position. */
@@ -168,6 +197,7 @@ export class GameStore {
     const { value: before } = this.game;
     if (this.#ending.signal.aborted || (before && game.version < before.version)) return;
     const isNewRematch = this.#isRead && !before?.rematch_game_id && game.rematch_game_id;
+    if (this.#isRead) for (const type of OFFERS) if (isOffered(game, type) && !isOffered(before, type)) say(t(OFFERED[type]));
     this.#isRead = true;
     this.#show(game);
     // Another player may be signed in meanwhile, for whom another store is made.
@@ -232,6 +262,9 @@ export class GameStore {
       return;
     }
     if (move) this.#moves.set(move.ply, board ? { ...move, board } : move);
+    // Whoever offered something is told that it was declined.
+    const declined = event.type === "offer_declined" && game.offers.find(({ type, player_id }) => type === event.offer && player_id === this.#viewer);
+    if (declined) say(t("offer.declined", { name: this.nameOf(opposite(declined.side)) }));
     this.take(await client.games.get(this.id, { signal: this.#ending.signal }));
   }
 
@@ -318,6 +351,9 @@ export class GameStore {
     return (this.game.value && nameAt(this.game.value, side)) ?? t(`side.${side}`);
   }
 }
+
+/** Whether the player may accept an offer of this type. */
+const isOffered = (game: Game | null, type: OfferType) => game?.me?.actions.includes(`accept_${type}`) ?? false;
 
 // What the player may do after a move of which only the turn is told: the rest of the actions stays as it is.
 function meAfter({ me, practice }: Game, isMine: boolean): Game["me"] {

@@ -18,6 +18,10 @@ export interface Settings {
   variant: string;
   level: number;
   practice: boolean;
+  /** What the touch of a finger on a pit does: plays it, or shows where it leads, and a second touch plays. */
+  tap: "play" | "show";
+  /** Whether the guide of the first game was read or left. */
+  isGuided: boolean;
 }
 
 const DEFAULTS: Settings = {
@@ -29,6 +33,8 @@ const DEFAULTS: Settings = {
   variant: "kalah",
   level: 2,
   practice: false,
+  tap: "play",
+  isGuided: false,
 };
 
 const KEY = "mancala.settings";
@@ -42,6 +48,8 @@ const ALLOWED: { [Name in keyof Settings]: (value: unknown) => boolean } = {
   variant: (value) => typeof value === "string",
   level: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 8,
   practice: (value) => typeof value === "boolean",
+  tap: (value) => ["play", "show"].includes(value as string),
+  isGuided: (value) => typeof value === "boolean",
 };
 
 /** What was stored, whichever release has stored it: fields that are missing or strange have their defaults. */

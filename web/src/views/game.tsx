@@ -1,16 +1,19 @@
 // A game: the board, the players and their clocks, and what the player may do.
 
 import type { Game, Side } from "@mancala-server/client";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { ratioOf, useMatch, useShape } from "../board/board.tsx";
 import { PlayBoard } from "../board/play.tsx";
 import { opposite, type Layout } from "../board/shape.ts";
 import { totalOf } from "../board/seeds.ts";
 import { endInWords, hintInWords, marksOf, previewInWords } from "../board/words.ts";
+import { AboutGame } from "../parts/about.tsx";
 import { Bar } from "../parts/bar.tsx";
 import { Controls, PendingOffers, Resign } from "../parts/controls.tsx";
+import { Guide } from "../parts/guide.tsx";
 import { MoveList } from "../parts/moves.tsx";
+import { ResultCard } from "../parts/result.tsx";
 import { Seat } from "../parts/seat.tsx";
 import { Heading } from "../parts/shell.tsx";
 import { JoinPanel, SharePanel } from "../parts/share.tsx";
@@ -65,15 +68,21 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
   const turn = useSteady(now?.turn ?? null, store.isStill.value);
   const isMine = useSteady(now?.isMine ?? false, store.isStill.value) && game.opponent.type !== "self";
   const name = titleOf(game.variant);
-  const controls = <Controls store={store} game={game} isWide={isWide} />;
+  const [isCardClosed, setCardClosed] = useState(false);
+  const hasCard = useSteady(game.result !== null, store.isStill.value) && !isCardClosed;
+  const controls = <Controls store={store} game={game} isWide={isWide} hasCard={hasCard} />;
   return (
     <div class="game" style={ratioOf(shape)}>
       <div class="top">
         {/* A tab among others shows that it is the player's turn. */}
-        <Heading title={isMine ? `● ${t("row.your-turn")} – ${name}` : t("game.title-of", { variant: name, south: store.nameOf("south"), north: store.nameOf("north") })}>
-          {name}
-          {game.practice && <Badge>{t("practice.badge")}</Badge>}
-        </Heading>
+        <div class="name-of">
+          <Heading title={isMine ? `● ${t("row.your-turn")} – ${name}` : t("game.title-of", { variant: name, south: store.nameOf("south"), north: store.nameOf("north") })}>
+            {name}
+            {game.practice && <Badge>{t("practice.badge")}</Badge>}
+          </Heading>
+          <AboutGame game={game} />
+        </div>
+        <Guide game={game} />
         <PendingOffers store={store} game={game} />
         {isWide && <Resign store={store} game={game} />}
       </div>
@@ -84,9 +93,10 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
         <Seat game={game} side={opposite(bottom)} turn={turn} />
         <div class="stage">
           <TableBoard store={store} game={game} bottom={bottom} layout={layout} />
+          {hasCard && <ResultCard store={store} game={game} onClose={() => setCardClosed(true)} />}
         </div>
         <Seat game={game} side={bottom} turn={turn} />
-        <Bar store={store} game={game} more={isWide ? null : controls}>
+        <Bar store={store} game={game} hasCard={hasCard} more={isWide ? null : controls}>
           {game.practice && game.me?.side && <HintLine store={store} game={game} />}
           <Status store={store} game={game} />
         </Bar>
@@ -136,6 +146,7 @@ function TableBoard({ store, game, bottom, layout }: { store: GameStore; game: G
       hintedMove={isMoving ? null : (store.hint.value?.move ?? null)}
       names={{ south: store.nameOf("south"), north: store.nameOf("north") }}
       onPlay={(move) => void store.play(move)}
+      onRefuse={(pit) => void store.refuse(pit)}
       onPointAt={(move) => store.point(isMoving ? null : move)}
     />
   );
@@ -145,9 +156,11 @@ function TableBoard({ store, game, bottom, layout }: { store: GameStore; game: G
 function Status({ store, game }: { store: GameStore; game: Game }) {
   const preview = store.previews.shown.value;
   const words = useSteady(statusOf(store, game), store.isStill.value);
+  const refusal = store.refusal.value;
+  const isRefused = refusal !== null && refusal.ply === store.now.value?.ply;
   return (
     <p class="status" data-status={game.status}>
-      <span>{preview ? previewInWords(preview) : words}</span>
+      <span>{preview ? previewInWords(preview) : isRefused ? refusal.words : words}</span>
       <Presence store={store} game={game} />
     </p>
   );

@@ -13,8 +13,10 @@ import { LANGUAGES, speak, t } from "../texts/index.ts";
 const THEMES: readonly Theme[] = ["auto", "light", "dark"];
 const SPEEDS: readonly Speed[] = ["auto", "slow", "normal", "fast", "off"];
 
+const TAPS = ["play", "show"] as const;
+
 export function SettingsView() {
-  const { theme, speed, sound, language } = settings.value;
+  const { theme, speed, tap, sound, language } = settings.value;
   const languages = [{ value: "", label: t("settings.language-auto") }, ...Object.entries(LANGUAGES).map(([value, label]) => ({ value, label }))];
   const choose = (value: string) => {
     set({ language: value === "" ? null : value });
@@ -42,6 +44,13 @@ export function SettingsView() {
           value={speed}
           choices={SPEEDS.map((value) => ({ value, label: t(`speed.${value}`) }))}
           onChange={(value) => set({ speed: value })}
+        />
+        <Choice
+          name="tap"
+          label={t("settings.tap")}
+          value={tap}
+          choices={TAPS.map((value) => ({ value, label: t(`tap.${value}`) }))}
+          onChange={(value) => set({ tap: value })}
         />
         <label class="check">
           <input type="checkbox" checked={sound} onChange={(event) => toggleSound(event.currentTarget.checked)} />

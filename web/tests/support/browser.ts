@@ -90,7 +90,7 @@ export class Person {
     const options = { viewport: { width: 1200, height: 900 }, locale: "en-GB", ...rest };
     const context = await (switches ? launchFor(switches, options) : (await launched()).newContext(options));
     context.setDefaultTimeout(WAIT_MS);
-    const items = { "mancala.settings": JSON.stringify({ speed: "off", ...settings }), ...stored };
+    const items = { "mancala.settings": JSON.stringify({ speed: "off", isGuided: true, ...settings }), ...stored };
     await context.addInitScript((all) => {
       // The empty document before the page has no storage.
       if (location.protocol === "about:") return;
