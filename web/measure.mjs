@@ -1,6 +1,6 @@
 // Measures the page as a phone meets it: `.ci/with-server node web/measure.mjs`, after `npm ci` in web/ (CHROMIUM names the program).
 //
-// Usable means: the button that begins a game is there, and the page answers. Times are medians of RUNS, on the machine at hand.
+// Usable means: the buttons for a game are there, and the page answers. Times are medians of RUNS, on the machine at hand.
 
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
@@ -20,7 +20,7 @@ async function device(options = {}) {
   context.setDefaultTimeout(120_000);
   await context.addInitScript(() => {
     const look = () => {
-      if (globalThis.usableAt !== undefined || !document.querySelector(".way button.primary")) return;
+      if (globalThis.usableAt !== undefined || !document.querySelector(".start button")) return;
       observer.disconnect();
       globalThis.usableAt = 0;
       // After what the page does at once, a tap would be answered.
@@ -84,6 +84,7 @@ async function playGame() {
   await context.addInitScript(() => localStorage.setItem("mancala.settings", '{"speed":"off","level":1}'));
   await page.goto(BASE);
   await page.getByRole("button", { name: "Play the computer" }).click();
+  await page.getByRole("button", { name: "Begin the game" }).click();
   await page.locator(".board").waitFor();
   const isOver = async () => (await page.locator(".status").getAttribute("data-status")) === "finished";
   const legal = page.locator('[data-pit][aria-disabled="false"]');

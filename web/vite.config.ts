@@ -4,10 +4,13 @@ import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 
+import { draw, settle, totalOf } from "./src/board/seeds.ts";
+import { shapeOf } from "./src/board/shape.ts";
 import { de } from "./src/texts/de.ts";
 import { en } from "./src/texts/en.ts";
 import { es } from "./src/texts/es.ts";
 import { fr } from "./src/texts/fr.ts";
+import { OPENING } from "./src/views/home/opening.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -46,11 +49,48 @@ function catalogues(): Plugin {
   };
 }
 
+/** The opening board as the page draws it, without styles in elements. */
+function drawing(): string {
+  const shape = shapeOf(OPENING, "south", false);
+  const { width, height, spots } = shape;
+  const rect = (kind: string, x: number, y: number, w: number, h: number, rx: number) => `<rect class="${kind}" x="${x}" y="${y}" width="${w}" height="${h}" rx="${rx}"/>`;
+  const wood = rect("under", 4, 8, width - 8, height - 10, 46) + rect("wood", 4, 3, width - 8, height - 10, 46) + rect("edge", 6, 5, width - 12, height - 14, 44);
+  const hollows = [...spots.values()].map(({ x, y, rx, ry, kind, count }) => {
+    const corner = kind === "pit" ? Math.min(rx, ry) : 40;
+    const hole = rect("rim", x - rx - 3, y - ry - 3, 2 * rx + 6, 2 * ry + 6, corner + 3) + rect("hole", x - rx, y - ry, 2 * rx, 2 * ry, corner);
+    return `${hole}<text class="count ${kind}" x="${count.x}" y="${count.y}">${kind === "pit" ? OPENING.south.pits[0] : 0}</text>`;
+  });
+  const seeds = draw(settle(null, OPENING, totalOf(OPENING)), shape, null).map(
+    ({ id, x, y }) => `<use href="#seed" class="tone${id % 5}" transform="translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${(id * 67) % 180})"/>`,
+  );
+  return `<svg class="drawing" viewBox="0 0 ${width} ${height}" aria-hidden="true"><g class="counts">${wood}${hollows.join("")}</g>${seeds.join("")}</svg>`;
+}
+
+/** Fills the document with what it shows before the page is there, and names the script that comes first. */
+function shell(): Plugin {
+  const texts: Record<string, unknown> = { ...en, board: drawing() };
+  return {
+    name: "shell",
+    transformIndexHtml: {
+      order: "post",
+      handler(html, { bundle }) {
+        const script = Object.keys(bundle ?? {}).find((name) => name.startsWith("assets/shell-"));
+        const filled = html.replace(/\{\{([\w.-]+)\}\}/g, (_, key: string) => {
+          if (typeof texts[key] !== "string") throw new Error(`the document needs a text "${key}"`);
+          return texts[key];
+        });
+        // A module would run after the first paint.
+        return { html: filled, tags: script === undefined ? [] : [{ tag: "script", attrs: { src: `/${script}` }, injectTo: "head" as const }] };
+      },
+    },
+  };
+}
+
 /** What the server answers itself: the API, and the pages of games to share. */
 const proxy = Object.fromEntries(["/v1", "/g/"].map((path) => [path, process.env["BASE_URL"] ?? "http://127.0.0.1:8080"]));
 
 export default defineConfig({
-  plugins: [serviceWorker(), catalogues()],
+  plugins: [serviceWorker(), catalogues(), shell()],
   resolve: {
     alias: {
       "@mancala-server/client": here("../clients/typescript/src/index.ts"),
@@ -65,7 +105,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rollupOptions: {
-      input: { index: here("index.html"), sw: here("src/sw.ts") },
+      input: { index: here("index.html"), shell: here("src/shell.ts"), sw: here("src/sw.ts") },
       output: { entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js") },
     },
   },

@@ -1,6 +1,5 @@
 // The page: the view that the address names, within what surrounds all views.
 
-import { BoardDefs } from "./board/board.tsx";
 import { Boundary } from "./parts/boundary.tsx";
 import { Heading, Shell } from "./parts/shell.tsx";
 import { route } from "./router.ts";
@@ -21,7 +20,6 @@ const ExploreView = later(async () => (await import("./views/explore.tsx")).Expl
 export function App() {
   return (
     <Boundary>
-      <BoardDefs />
       <Shell>
         <Boundary>
           <View />

@@ -32,7 +32,11 @@ startQueue();
 startPush();
 void readVariants();
 const page = document.getElementById("page");
-if (page) render(<App />, page);
+if (page) {
+  // What the document has shown until now.
+  page.replaceChildren();
+  render(<App />, page);
+}
 void install();
 
 /** The address of the service worker, as browsers with Trusted Types want it: by the one policy that the server allows. */

@@ -153,7 +153,7 @@ test("a reload in the middle shows what happened meanwhile", async () => {
   await ana.page.goto(`${BASE}/`);
   const next = isBo ? 1 : 2;
   await call("POST", `/v1/games/${id}/moves`, bo.token, { ply: next, move: isBo ? "A" : "b" });
-  await ana.page.getByText("Your turn").first().click();
+  await ana.page.locator(".turns a.game-row").first().click();
   // It was seen at the ply before: the move is played back.
   await ana.seesMoving();
   await eventually("the board has caught up", async () => (await ply(ana)) === String(next));

@@ -16,8 +16,9 @@ const plyOf = (ana: Person) => ana.page.locator(".board").getAttribute("data-ply
 
 async function practise(ana: Person): Promise<void> {
   await ana.open("/");
+  const begins = await ana.way("Play the computer");
   await ana.page.getByLabel("Practice: hints and takebacks").check();
-  await ana.button("Play the computer").click();
+  await begins.click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".board").waitFor();
 }
@@ -117,9 +118,10 @@ test("a hint that is refused is explained, and one that is left is cancelled", a
 test("two people at one device are called by their names, and share the game", async () => {
   const ana = await Person.arrive({ permissions: ["clipboard-read", "clipboard-write"] });
   await ana.open("/");
+  const begins = await ana.way("Two players at this device");
   await ana.page.getByLabel("Name of the second player (optional)").fill("Bo");
   await ana.page.getByLabel("Your name (optional)").fill("Ana");
-  await ana.button("Two players at this device").click();
+  await begins.click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".board").waitFor();
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";

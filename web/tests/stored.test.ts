@@ -49,7 +49,8 @@ test("whatever is stored, the page opens and a game begins", async () => {
       }
       await next.button("Play the computer").waitFor();
       if (junk === null) {
-        await next.button("Two players at this device").click();
+        await (await next.way("Two players at this device")).click();
+        await next.page.waitForURL(/\/games\//, { waitUntil: "commit" });
         await next.legal().first().waitFor();
       }
       await next.leave();

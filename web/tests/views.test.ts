@@ -24,18 +24,20 @@ test("names with markup, emoji and right-to-left letters stay names on every vie
     if (!created.ok) {
       // A name that the server refuses: the page says so.
       await ana.open("/");
+      const begins = await ana.way("Play the computer");
       await ana.page.getByLabel("Your name (optional)").fill(name);
-      await ana.button("Play the computer").click();
+      await begins.click();
       await ana.hears("That was not accepted");
       await ana.context.close();
       continue;
     }
     await ana.open("/");
     // A game that no other test seeks.
-    await ana.page.locator("fieldset.choice label", { hasText: "Oware" }).click();
-    await ana.page.locator("#clock").selectOption("three");
+    await ana.page.locator("label.kind", { hasText: "Oware" }).click();
+    const begins = await ana.way("Find an opponent");
+    await ana.page.locator(".settings fieldset.choice label", { hasText: "3 days" }).click();
     await ana.page.getByLabel("Your name (optional)").fill(name);
-    await ana.button("Find an opponent").click();
+    await begins.click();
     await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     await ana.page.locator(".board").waitFor();
     await ana.fits(`the game of ${name}`);
@@ -239,15 +241,18 @@ for (const [name, device] of Object.entries({
   });
 }
 
-test("each way to begin a game is as wide as the choice of the game above it", async () => {
+test("each way to begin a game is as wide as the others, whichever is open", async () => {
   for (const width of [1200, 320]) {
     const ana = await Person.arrive({ viewport: { width, height: 900 } });
     await ana.open("/");
     const edges = (selector: string) => ana.page.locator(selector).evaluateAll((all) => all.map((each) => [each.getBoundingClientRect().left, each.getBoundingClientRect().right]));
     await ana.button("Play the computer").waitFor();
-    const [above] = await edges(".play fieldset.choice");
-    for (const way of await edges(".play .way")) assert.deepEqual(way, above, `at ${width} pixels`);
-    assert.equal(await ana.page.locator(".play .way").first().evaluate((way) => getComputedStyle(way).textAlign), "start");
+    const [above] = await edges(".starts");
+    for (const way of ["Play the computer", "Two players at this device", "Find an opponent"] as const) {
+      await ana.way(way);
+      for (const start of await edges(".starts .start")) assert.deepEqual(start, above, `at ${width} pixels`);
+    }
+    assert.equal(await ana.page.locator(".starts .settings").first().evaluate((way) => getComputedStyle(way).textAlign), "start");
     await ana.leave();
   }
 });
@@ -288,15 +293,15 @@ test("pictures are asked for in the language of the page", async () => {
   const ana = await Person.arrive({ locale: "de-DE" });
   const pictures = () => ana.page.locator("img.picture").evaluateAll((all) => all.map((each) => new URL((each as HTMLImageElement).src).searchParams.get("lang")));
   await ana.open("/");
-  await becomes(pictures, ["de"]);
-  await eventually("the picture is there", () => ana.page.locator("img.picture").evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+  await becomes(async () => [...new Set(await pictures())], ["de"]);
+  await eventually("the picture is there", () => ana.page.locator("img.picture").first().evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
   await ana.open("/rules");
   await eventually("all are there", async () => (await pictures()).length > 1);
   assert.deepEqual([...new Set(await pictures())], ["de"]);
   await ana.leave();
   const pseudo = await Person.arrive({ settings: { language: "ar-XB" } });
   await pseudo.open("/");
-  await eventually("a language that the server knows", () => pseudo.page.locator("img.picture").evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+  await eventually("a language that the server knows", () => pseudo.page.locator("img.picture").first().evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
   await pseudo.leave();
 });
 
@@ -304,8 +309,9 @@ test("a refusal is told in the language of the page alone", async () => {
   const ana = await Person.arrive({ locale: "de-DE", expected: /422|403|409/ });
   await ana.open("/");
   const answer = ana.page.waitForResponse((response) => response.url().endsWith("/v1/players") && response.status() === 422);
-  await ana.page.getByLabel("Dein Name (freiwillig)").fill("x\u202ey");
   await ana.button("Gegen den Computer").click();
+  await ana.page.getByLabel("Dein Name (freiwillig)").fill("x\u202ey");
+  await ana.button("Spiel beginnen").click();
   const { errors } = (await (await answer).json()) as { errors: { detail: string }[] };
   await ana.hears("Das wurde nicht angenommen");
   const told = await ana.page.locator(".message").allTextContents();
@@ -313,7 +319,7 @@ test("a refusal is told in the language of the page alone", async () => {
   await ana.page.getByLabel("Dein Name (freiwillig)").fill("");
   for (const [status, code, words] of [[403, "forbidden", "Das ist nicht erlaubt."], [409, "too_many_games", "Mehr Spiele gehen nicht"]] as const) {
     await ana.context.route("**/v1/games", (route) => route.fulfill({ status, json: { code, detail: "in plain English" } }), { times: 1 });
-    await ana.button("Gegen den Computer").click();
+    await ana.button("Spiel beginnen").click();
     await ana.hears(words);
   }
   assert.ok(!(await ana.page.locator(".messages").textContent())?.includes("English"));

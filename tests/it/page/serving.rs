@@ -27,10 +27,10 @@ const ADDRESSES: [&str; 10] = [
     "/review/nonsense",
 ];
 
-/// The files that the document names.
+/// The files that the document names. Links to views of the page name none.
 fn files(document: &Answer) -> Vec<String> {
-    let links = document.text.split(['"']).filter(|part| part.starts_with('/') && !part.starts_with("/docs"));
-    links.map(ToOwned::to_owned).collect()
+    let tags = document.text.split('<').filter(|tag| tag.starts_with("link ") || tag.starts_with("script "));
+    tags.flat_map(|tag| tag.split('"')).filter(|part| part.starts_with('/')).map(ToOwned::to_owned).collect()
 }
 
 #[actix_web::test]

@@ -25,6 +25,8 @@ export interface BoardProps {
   bottom: Side;
   /** How its pits are laid out; null where the variant is not known. */
   layout?: Layout | null;
+  /** Whether it lies on every screen: a board that is small among other things is not shown upright. */
+  isLying?: boolean;
   /** The pits that may be sown now. */
   legal?: readonly string[];
   marks?: Marks;
@@ -68,8 +70,9 @@ export function useMatch(query: string): boolean {
 }
 
 /** Where the pits of a board are on this screen. */
-export function useShape({ board, bottom, layout }: Pick<BoardProps, "board" | "bottom" | "layout">): Shape {
-  const isUpright = useMatch(UPRIGHT);
+export function useShape({ board, bottom, layout, isLying }: Pick<BoardProps, "board" | "bottom" | "layout" | "isLying">): Shape {
+  const isNarrow = useMatch(UPRIGHT);
+  const isUpright = isNarrow && !isLying;
   const { south, north } = board;
   const size = [south.pits.length, north.pits.length, south.reserve === undefined].join("/");
   return useMemo(() => shapeOf(board, bottom, isUpright, layout ?? undefined), [size, bottom, isUpright, layout?.rows, layout?.first]);
@@ -120,36 +123,6 @@ function useSeeds(board: BoardOf, total: number): Seeds {
   const kept = useRef<{ board: BoardOf; seeds: Seeds } | null>(null);
   if (kept.current?.board !== board) kept.current = { board, seeds: settle(kept.current?.seeds ?? null, board, total) };
   return kept.current.seeds;
-}
-
-/** The gradients and the seed that all boards of the page use. */
-export function BoardDefs() {
-  return (
-    <svg class="defs" aria-hidden="true" width="0" height="0">
-      <defs>
-        {[false, true].map((isUpright) => (
-          <linearGradient key={String(isUpright)} id={isUpright ? "wood-upright" : "wood"} x2={isUpright ? 1 : 0} y2={isUpright ? 0 : 1}>
-            <stop class="wood0" />
-            <stop class="wood1" offset="1" />
-          </linearGradient>
-        ))}
-        <radialGradient id="hollow" cy=".62" r=".62">
-          <stop class="hollow1" />
-          <stop class="hollow0" offset="1" />
-        </radialGradient>
-        <radialGradient id="shine" cx=".36" cy=".28" r=".85">
-          <stop class="shine0" />
-          <stop class="shine1" offset=".45" />
-          <stop class="shine2" offset="1" />
-        </radialGradient>
-        <g id="seed">
-          <ellipse class="shade" cx="1.5" cy="3.5" rx="11.5" ry="10" />
-          <ellipse class="body" rx="11.5" ry="10" />
-          <ellipse class="light" rx="11.5" ry="10" />
-        </g>
-      </defs>
-    </svg>
-  );
 }
 
 function Wood({ shape: { width, height, isUpright } }: { shape: Shape }) {

@@ -56,7 +56,14 @@ export function stateOf(game: Game): { text: string; isUrgent: boolean } {
   return { text: t(isMine ? "row.your-turn" : "row.their-turn"), isUrgent: isMine };
 }
 
-function sinceOf(game: Game): string {
+/** Whether the player sits in a game. */
+export function isMine({ seats }: Game): boolean {
+  const player = me.value?.id;
+  return player !== undefined && [seats.south?.id, seats.north?.id].includes(player);
+}
+
+/** How much time the turn has, or when something happened last. */
+export function sinceOf(game: Game): string {
   const { deadline } = game.clock;
   if (game.status === "active" && deadline) {
     return t("row.left", { time: clockTime((Date.parse(deadline) - now.value) / 1000) });

@@ -6,9 +6,11 @@ import { signal } from "@preact/signals";
 import type { Layout } from "../board/shape.ts";
 import { client, SOON } from "../client.ts";
 import { navigate } from "../router.ts";
+import { spoken } from "../texts/index.ts";
 import { recordOf, keepGame, keepValue, keptValue } from "./kept.ts";
 import { failedBy } from "./messages.ts";
 import { dropGuest, ensurePlayer, me } from "./session.ts";
+import { settings } from "./settings.ts";
 
 /** A variant as lists name it. */
 export type VariantSummary = Schemas["VariantSummary"];
@@ -44,6 +46,23 @@ export function titleOf(variant: string): string {
   return variants.value.find(({ name }) => name === variant)?.title ?? variant.charAt(0).toUpperCase() + variant.slice(1).replaceAll("_", " ");
 }
 
+/** The games that are offered, or what every server offers until it has answered. */
+export function offeredVariants(): { value: string; label: string }[] {
+  const known = variants.value.map(({ name, title }) => ({ value: name, label: title }));
+  return known.length > 0 ? known : [{ value: "kalah", label: "Kalah" }];
+}
+
+/** The game that was chosen last, if the server offers it. */
+export function chosenVariant(): string {
+  const choices = offeredVariants();
+  return choices.find(({ value }) => value === settings.value.variant)?.value ?? choices[0]?.value ?? "kalah";
+}
+
+/** The address of a board as the server draws it: of a game, or of the opening of a variant. */
+export function pictureOf(path: string, query: Record<string, string> = {}): string {
+  return `/v1/${path}/board.svg?${new URLSearchParams({ caption: "false", background: "none", theme: settings.value.theme, lang: spoken.value, ...query })}`;
+}
+
 /** How the pits of a variant are laid out; null while the server's list does not say. */
 export function layoutOf(variant: string): Layout | null {
   const { rows_per_side: rows, first_pit: first } = variants.value.find(({ name }) => name === variant) ?? {};
@@ -52,15 +71,15 @@ export function layoutOf(variant: string): Layout | null {
 }
 
 /** Creates a game. Against the computer, one too many takes the place of the oldest in which the player has not moved. */
-export async function create(settings: NewGame, options: Parameters<typeof client.games.create>[1] = SOON): Promise<Game> {
+export async function create(wish: NewGame, options: Parameters<typeof client.games.create>[1] = SOON): Promise<Game> {
   try {
-    return await client.games.create(settings, options);
+    return await client.games.create(wish, options);
   } catch (error) {
-    const isFull = settings.opponent?.type === "computer" && failedBy(error, "too_many_games");
+    const isFull = wish.opponent?.type === "computer" && failedBy(error, "too_many_games");
     const unplayed = isFull ? await unplayedGame() : undefined;
     if (!unplayed) throw error;
     await client.games.abort(unplayed.id, SOON);
-    return client.games.create(settings, options);
+    return client.games.create(wish, options);
   }
 }
 
@@ -74,9 +93,9 @@ async function unplayedGame(): Promise<Game | undefined> {
 }
 
 /** Creates a game as the signed-in player, or as a new guest, and goes to it. */
-export async function begin(settings: NewGame): Promise<void> {
+export async function begin(wish: NewGame): Promise<void> {
   await ensurePlayer();
-  show(await create(settings));
+  show(await create(wish));
 }
 
 /** Two players at this device, of whom the second may have a name. */
@@ -86,9 +105,9 @@ export function hotseat(name: string): { type: "self"; name?: string } {
 }
 
 /** Joins a game that waits for an opponent, or opens one. */
-export async function seek(settings: NewGame): Promise<void> {
+export async function seek(wish: NewGame): Promise<void> {
   await ensurePlayer();
-  show(await client.games.seek(settings, SOON));
+  show(await client.games.seek(wish, SOON));
 }
 
 /** Another game with the settings of one that is over, or another level: for opponents that answer no offers. */

@@ -1,4 +1,4 @@
-// The lists of the first view: games of the player, invitations, and games that wait for an opponent.
+// The lists of the first view: games of the player, invitations, games that wait for an opponent, and games that others play.
 
 import type { Game } from "@mancala-server/client";
 import { signal } from "@preact/signals";
@@ -10,12 +10,14 @@ import { me } from "./session.ts";
 /** What the view shows of each list. */
 const SHOWN_MAX = 20;
 const FINISHED_MAX = 5;
+const RUNNING_MAX = 6;
 
 /** Events that come together cause one reading. */
 const GATHER_MS = 300;
 
 /** How often the games of others are read again, while they are looked at. */
 const LOBBY_MS = 10_000;
+const RUNNING_MS = 20_000;
 
 export interface Mine {
   active: Game[];
@@ -31,6 +33,9 @@ export const mine = signal<Mine | null>(null);
 
 /** Games that any player may join; null until they are known. */
 export const lobby = signal<Game[] | null>(null);
+
+/** Public games that go on, and after them some that are over. */
+export const running = signal<readonly Game[]>([]);
 
 async function first<T>(items: AsyncIterable<T>, count: number): Promise<T[]> {
   const found: T[] = [];
@@ -87,6 +92,16 @@ export async function readLobby(): Promise<void> {
   }
 }
 
+async function readRunning(): Promise<void> {
+  try {
+    const games = await first(client.games.list({ status: ["active", "finished"], limit: 2 * SHOWN_MAX }), 2 * SHOWN_MAX);
+    const isOn = ({ status }: Game) => status === "active";
+    running.value = [...games.filter(isOn), ...games.filter((game) => !isOn(game))].slice(0, RUNNING_MAX);
+  } catch {
+    // As above.
+  }
+}
+
 /** The lists as they were read last, with what was seen since of single games. */
 function keptMine(player: string): Mine | null {
   const kept = keptValue<Mine & { player: string }>("mine");
@@ -122,11 +137,17 @@ export function followMine(): () => void {
   return () => ending.abort();
 }
 
-/** Reads the lobby while a view shows it; returns what ends that. */
-export function followLobby(): () => void {
-  void readLobby();
+/** Reads the lobby while a view shows it; returns what ends that. An answer that has not changed is a 304 without a body. */
+export const followLobby = () => repeat(readLobby, LOBBY_MS);
+
+/** Reads which games go on while a view shows them; returns what ends that. */
+export const followRunning = () => repeat(readRunning, RUNNING_MS);
+
+/** Does something now, and again and again while the page is looked at. */
+function repeat(read: () => Promise<void>, ms: number): () => void {
+  void read();
   const timer = setInterval(() => {
-    if (document.visibilityState === "visible") void readLobby();
-  }, LOBBY_MS);
+    if (document.visibilityState === "visible") void read();
+  }, ms);
   return () => clearInterval(timer);
 }

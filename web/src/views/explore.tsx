@@ -10,7 +10,8 @@ import { t } from "../texts/index.ts";
 import "../styles/study.css";
 import { Explorer } from "./review/explorer.tsx";
 import { NoVariant } from "./rules/none.tsx";
-import { SandboxBoard, useSandbox } from "./rules/sandbox.tsx";
+import { useSandbox } from "./rules/sandbox-store.ts";
+import { SandboxBoard } from "./rules/sandbox.tsx";
 
 export function ExploreView({ variant }: { variant: string }) {
   const [preset, setPreset] = useState("standard");

@@ -13,7 +13,8 @@ import { optionTexts, readOptionTexts } from "../texts/options/index.ts";
 import "../styles/study.css";
 import { blocksOf, Inline, Markdown } from "./rules/markdown.tsx";
 import { NoVariant } from "./rules/none.tsx";
-import { SandboxBoard, useSandbox } from "./rules/sandbox.tsx";
+import { useSandbox } from "./rules/sandbox-store.ts";
+import { SandboxBoard } from "./rules/sandbox.tsx";
 import { useVariant, type Variant } from "./variant.ts";
 
 export function RulesView({ variant }: { variant: string | null }) {

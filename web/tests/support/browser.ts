@@ -5,7 +5,7 @@ import { readFileSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from "playwright-core";
 
 /** The server that serves the page: `.ci/with-server` says where it is. */
 export const BASE = process.env["BASE_URL"] ?? assert.fail("BASE_URL is the address of a server");
@@ -68,6 +68,16 @@ export interface Device extends BrowserContextOptions {
   /** Switches of a browser that the device has for itself, with a profile that is not private. */
   switches?: readonly string[];
 }
+
+/** The ways to begin a game: what opens their settings, and what begins the game then. */
+const WAYS = {
+  "Play the computer": ["Play the computer", "Begin the game"],
+  "Invite a friend": ["Play a friend", "Invite a friend"],
+  "Two players at this device": ["Play a friend", "Two players at this device"],
+  "Find an opponent": ["Find an opponent", "Search now"],
+} as const;
+
+export type Way = keyof typeof WAYS;
 
 /** What a page has shown, if only for a moment. */
 interface Seen {
@@ -147,12 +157,20 @@ export class Person {
     return this.page.getByRole("button", { name });
   }
 
+  /** The button of the first view that begins a game in this way. The settings of the way are open then. */
+  async way(button: Way): Promise<Locator> {
+    const [start, submit] = WAYS[button];
+    const opens = this.page.locator(".start").getByRole("button", { name: start });
+    if ((await opens.getAttribute("aria-expanded")) === "false") await opens.click();
+    return this.page.locator(".start .settings").getByRole("button", { name: submit });
+  }
+
   /** Begins a game from the first view. */
-  async begin(button: string, name = ""): Promise<string> {
+  async begin(button: Way, name = ""): Promise<string> {
     await this.open("/");
-    const field = this.page.getByLabel("Your name (optional)");
-    if (name !== "") await field.fill(name);
-    await this.button(button).click();
+    const begins = await this.way(button);
+    if (name !== "") await this.page.getByLabel("Your name (optional)").fill(name);
+    await begins.click();
     await this.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     await this.page.locator(".board").waitFor();
     return new URL(this.page.url()).pathname.split("/")[2] ?? "";

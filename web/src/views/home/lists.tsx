@@ -1,0 +1,123 @@
+// What waits for the player, the player's games, and games of others.
+
+import type { Game } from "@mancala-server/client";
+import { useEffect } from "preact/hooks";
+
+import { GameRow, isMine, Opponents, sinceOf, stateOf } from "../../parts/rows.tsx";
+import { Badge } from "../../parts/ui.tsx";
+import { pictureOf, titleOf } from "../../state/create.ts";
+import { followRunning, mine, running } from "../../state/lists.ts";
+import { me } from "../../state/session.ts";
+import { t } from "../../texts/index.ts";
+
+/** The turns that stand above everything else. The list of games has the rest. */
+const TURNS_MAX = 3;
+
+/** Games in which somebody waits for the player. At one device every turn is the player's. */
+function turnsOf(games: readonly Game[]): Game[] {
+  return games.filter((game) => stateOf(game).isUrgent && game.opponent.type !== "self");
+}
+
+export function Turns() {
+  const games = turnsOf(mine.value?.active ?? []);
+  if (games.length === 0) return null;
+  return (
+    <section class="turns" aria-labelledby="turns-title">
+      <h2 id="turns-title">{t("home.turns", { count: games.length })}</h2>
+      <ul class="rows">
+        {games.slice(0, TURNS_MAX).map((game) => (
+          <li key={game.id}>
+            <a class="game-row" href={`/games/${game.id}`}>
+              <span class="who">
+                <Opponents game={game} />
+              </span>
+              <span class="what">
+                {titleOf(game.variant)} · {sinceOf(game)}
+                {game.practice && <Badge>{t("practice.badge")}</Badge>}
+              </span>
+              <span class="state">
+                {t("home.go-on")} <span aria-hidden="true">›</span>
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function Invitations() {
+  const games = mine.value?.invitations ?? [];
+  if (games.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="invitations-title">
+      <h2 id="invitations-title">{t("home.invitations")}</h2>
+      <ul class="rows">
+        {games.map((game) => (
+          <GameRow key={game.id} game={game} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function MyGames() {
+  const { value: games } = mine;
+  if (!me.value) return <p class="quiet">{t("home.no-player")}</p>;
+  if (!games) return <p class="card quiet">{t("ui.loading")}</p>;
+  const above = new Set(turnsOf(games.active).slice(0, TURNS_MAX));
+  const going = [...games.active.filter((game) => !above.has(game)), ...games.open];
+  const { finished } = games;
+  const isNone = going.length + finished.length + above.size === 0;
+  if (going.length + finished.length === 0 && !isNone) return null;
+  return (
+    <section class="card" aria-labelledby="mine-title">
+      <h2 id="mine-title">{t("home.mine")}</h2>
+      {isNone && <p class="quiet">{t("home.none")}</p>}
+      <ul class="rows">
+        {going.map((game) => (
+          <GameRow key={game.id} game={game} />
+        ))}
+      </ul>
+      {finished.length > 0 && (
+        <>
+          <h3>{t("home.finished")}</h3>
+          <ul class="rows">
+            {finished.map((game) => (
+              <GameRow key={game.id} game={game} />
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Games of others that go on now, or that are over. Without any, nothing is said. */
+export function Running() {
+  useEffect(followRunning, []);
+  const games = running.value.filter((game) => !isMine(game));
+  if (games.length === 0) return null;
+  const isOn = games.some(({ status }) => status === "active");
+  return (
+    <section class="running" aria-labelledby="running-title">
+      <h2 id="running-title">{t(isOn ? "home.running" : "home.played")}</h2>
+      <ul class="strip">
+        {games.map((game) => (
+          <li key={game.id}>
+            <a class="kind" href={`/games/${game.id}`}>
+              <img class="picture" src={pictureOf(`games/${game.id}`, { ply: String(game.ply) })} width="640" height="334" loading="lazy" alt="" />
+              <strong>
+                <Opponents game={game} />
+              </strong>
+              <small>
+                <span>{titleOf(game.variant)}</span>
+                <span>{game.status === "active" ? t("moves.title", { count: game.ply }) : stateOf(game).text}</span>
+              </small>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
