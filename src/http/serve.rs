@@ -8,7 +8,7 @@ use std::{
 };
 
 use actix_web::{
-    App, HttpServer,
+    App,
     dev::Server,
     middleware::{Condition, from_fn},
     web::{Data, ServiceConfig},
@@ -26,10 +26,10 @@ use super::{
         access,
         client_address::{self, TrustedProxies},
         compress,
-        connections::{self, REQUEST_TIMEOUT, Room},
+        connections::{self, Room},
         cors, envelope, head,
         limits::{self, LimitClock, Limits},
-        observe, response_headers,
+        observe, pieces, response_headers,
         unread::{self, Unread},
     },
     page::Page,
@@ -177,7 +177,7 @@ pub fn serve(listener: TcpListener, service: Service) -> io::Result<Server> {
     let shared = Shared::start(service)?;
     watch(&shared);
     // Runs on each worker's own thread. A connection is used on the thread that made it, so no answer crosses threads.
-    let server = HttpServer::new(move || {
+    let app = move || {
         let state = shared.worker_state();
         // A request passes these layers from the last to the first, and its answer from the first to the last. A layer
         // that refuses a request answers from its place, so layers that add to answers stand below those that refuse.
@@ -204,19 +204,13 @@ pub fn serve(listener: TcpListener, service: Service) -> io::Result<Server> {
             .wrap(TracingLogger::<observe::RequestSpan>::new())
             .wrap(from_fn(client_address::identify))
             .wrap(from_fn(connections::follow))
-    });
-    let server = server
+    };
+    let server = Server::build()
         .workers(plan.workers as usize)
-        .max_connections(room.connections_max)
-        .keep_alive(keep_alive)
-        .client_request_timeout(REQUEST_TIMEOUT)
-        // A client that closes its half of the connection no longer waits.
-        .h1_allow_half_closed(false)
-        .on_connect(move |io, data| connections::watch(io, data, keep_alive, &room))
+        .max_concurrent_connections(room.connections_max)
         .shutdown_timeout(shutdown_timeout_s)
-        .disable_signals()
-        .listen(listener)?;
-    Ok(server.run())
+        .disable_signals();
+    pieces::serve(server, listener, keep_alive, room, app)
 }
 
 /// Lets the metrics read what the workers share, and the hub hear of all changes.

@@ -5,8 +5,8 @@
 //! those timeouts.
 
 use std::{
-    any::Any,
     cell::{Cell, RefCell},
+    collections::HashMap,
     error::Error as StdError,
     future::poll_fn,
     io,
@@ -80,7 +80,45 @@ impl Room {
     }
 }
 
+/// How many connections of an address a worker begins at once in a second. Further ones take turns.
+const AT_ONCE: u32 = 32;
+
+/// How far apart the turns are. To begin a connection takes a seventh of it, so a worker answers others in between.
+const TURN: Duration = Duration::from_millis(1);
+
+/// The new connections of a worker.
+struct Begun {
+    /// The second that is counted began then.
+    since: Instant,
+    /// How many each address has begun in it.
+    of_address: HashMap<IpAddr, u32>,
+    next_turn: Instant,
+}
+
+impl Begun {
+    fn new(now: Instant) -> Self {
+        Self { since: now, of_address: HashMap::new(), next_turn: now }
+    }
+
+    /// How long a new connection of an address waits.
+    fn wait(&mut self, address: IpAddr, now: Instant) -> Duration {
+        if now.saturating_duration_since(self.since) >= Duration::from_secs(1) {
+            self.since = now;
+            self.of_address.clear();
+        }
+        let count = self.of_address.entry(address).or_default();
+        *count += 1;
+        if *count <= AT_ONCE {
+            return Duration::ZERO;
+        }
+        let turn = self.next_turn.max(now);
+        self.next_turn = turn + TURN;
+        turn - now
+    }
+}
+
 thread_local! {
+    static BEGUN: RefCell<Begun> = RefCell::new(Begun::new(Instant::now()));
     /// The connections of this worker.
     static OPEN: RefCell<Crowd<Connection>> = RefCell::new(Crowd::new());
     /// Their number, with those of proxies.
@@ -113,10 +151,20 @@ struct Deadlines {
     answered_at: Cell<Option<Instant>>,
 }
 
+/// Waits for the turn of a new connection. Thousands that come at once from few addresses delay each other, and neither open
+/// connections nor those of other addresses.
+pub async fn take_turn(stream: &TcpStream, room: &Room) {
+    let Some(address) = address_of(stream, room) else { return };
+    let wait = BEGUN.with_borrow_mut(|begun| begun.wait(address, Instant::now()));
+    if !wait.is_zero() {
+        sleep(wait).await;
+    }
+}
+
 /// Watches a new connection, and shuts it down after its deadline. Its requests can find it until it closes.
-pub fn watch(io: &dyn Any, data: &mut Extensions, keep_alive: Duration, room: &Room) {
+pub fn watch(stream: &TcpStream, data: &mut Extensions, keep_alive: Duration, room: &Room) {
     // Without a free file the connection is served but not watched. In that case the process has many watched ones.
-    let socket = io.downcast_ref::<TcpStream>().and_then(|io| io.as_fd().try_clone_to_owned().ok());
+    let socket = stream.as_fd().try_clone_to_owned().ok();
     let socket = socket.map(StdTcpStream::from).and_then(|socket| TcpStream::from_std(socket).ok());
     let Some(socket) = socket else { return };
     let address = address_of(&socket, room);
@@ -340,6 +388,20 @@ mod tests {
 
     fn is_closed((_, client): &(Extensions, StdTcpStream)) -> bool {
         matches!((&mut &*client).read(&mut [0]), Ok(0))
+    }
+
+    #[test]
+    fn connections_that_an_address_begins_at_once_take_turns() {
+        let now = Instant::now();
+        let mut begun = Begun::new(now);
+        let (many, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+        let waits: Vec<_> = (0..AT_ONCE + 3).map(|_| begun.wait(many, now)).collect();
+        let (at_once, turns) = waits.split_at(AT_ONCE as usize);
+        assert!(at_once.iter().all(Duration::is_zero));
+        assert_eq!(turns, [Duration::ZERO, TURN, 2 * TURN]);
+        assert_eq!(begun.wait(other, now), Duration::ZERO);
+        // A second later the address has its connections at once again.
+        assert_eq!(begun.wait(many, now + Duration::from_secs(1)), Duration::ZERO);
     }
 
     #[actix_web::test]

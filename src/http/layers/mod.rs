@@ -13,5 +13,6 @@ pub(crate) mod envelope;
 pub(crate) mod head;
 pub(crate) mod limits;
 pub(crate) mod observe;
+pub(crate) mod pieces;
 pub(crate) mod response_headers;
 pub(crate) mod unread;
