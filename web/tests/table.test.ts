@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { becomes, call, closeBrowser, eventually, guest, Person, playToTheEnd } from "./support/browser.ts";
+import { becomes, call, closeBrowser, eventually, guest, Person, playToTheEnd, WAIT_MS } from "./support/browser.ts";
 
 after(closeBrowser);
 
@@ -89,7 +89,7 @@ test("the result stands over the board, and leads to the first mistake", async (
   await ana.screenshot("result-phone");
   const path = new URL(ana.page.url()).pathname.replace("games", "review");
   await card.getByRole("button", { name: "First mistake" }).tap();
-  await ana.page.waitForURL((url) => url.pathname === path && /^#ply=\d+$/.test(url.hash), { timeout: 120_000 });
+  await ana.page.waitForURL((url) => url.pathname === path && /^#ply=\d+$/.test(url.hash), { timeout: 5 * WAIT_MS });
   const ply = Number(new URL(ana.page.url()).hash.slice(5));
   const { items } = await call<{ items: { ply: number }[] }>("GET", `${path.replace("review", "v1/games")}/moves?after=${ply - 1}&limit=1`, null);
   assert.equal(items[0]?.ply, ply);
@@ -226,7 +226,7 @@ test("a direction of Bao is chosen on the board, and pushes nothing away", async
   for (const size of [{ width: 320, height: 568 }, { width: 844, height: 390 }, { width: 1280, height: 800 }]) {
     const ana = await Person.arrive({ viewport: size });
     await openGame(ana, { variant: "bao" });
-    const places = () => ana.page.locator(".seat, .bar, [data-pit]").evaluateAll((all) => all.map((each) => JSON.stringify(each.getBoundingClientRect())));
+    const places = () => ana.page.locator(".seat, .actions, [data-pit]").evaluateAll((all) => all.map((each) => JSON.stringify(each.getBoundingClientRect())));
     const before = await places();
     await pit(ana, "F").click();
     const arrow = ana.page.locator('[data-move="FU"]');

@@ -148,7 +148,7 @@ function Ways({ shape, board, moves, title, isOpen = false, hintedMove, onPlay, 
           const next = shape.spots.get(besideInRing(board, action.pit, action.isUpward)) ?? at;
           return button(action.move, <Way action={action} board={board} shape={shape} />, { "data-way": "", style: placeOf(shape, next) });
         })}
-        {specialOf(moves).map((move) => button(move, isOpen && move === "pass" ? t("choice.stop") : word("special", move), { class: "beside", style: placeOf(shape, at, 1.5) }))}
+        {specialOf(moves).map((move) => button(move, isOpen && move === "pass" ? t("choice.stop") : word("special", move), { "data-way": "turn", style: placeOf(shape, at, 1.5) }))}
         {onCancel && (
           <button type="button" data-way="" aria-label={t("ui.cancel")} style={placeOf(shape, at)} onClick={onCancel}>
             ×

@@ -27,7 +27,7 @@ export function Bar({ store, game, hasCard, children, more }: BarProps) {
   const actions = game.me?.actions ?? [];
   const { practice } = game;
   return (
-    <div class="bar">
+    <div class="actions">
       <div class="says">{children}</div>
       <div class="slots">
         <SpecialMoves store={store} />
