@@ -14,6 +14,7 @@ import glob
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -86,6 +87,13 @@ class Trial:
         self.sql("create database mancala owner mancala", primary)
         variables = {f"{name}_PORT": str(port) for name, port in self.ports.items()}
         self.run("haproxy", ["haproxy", "-db", "-f", os.path.join(HERE, "haproxy.cfg")], variables)
+        # Until then a connection may reach any node, and find no database yet.
+        self.wait(lambda: len(self.found_down()) >= 4, "haproxy finds no primary and no synchronous standby")
+
+    def found_down(self):
+        """The nodes that haproxy has found not to be the primary, or not the synchronous standby: two each."""
+        with open(os.path.join(self.folder, "haproxy.log")) as log:
+            return set(re.findall(r"Server ((?:primary|standby)/pg\d) is DOWN", log.read()))
 
     def start_etcd(self, number):
         def url(name):
