@@ -24,11 +24,14 @@ mod records;
 mod request;
 mod routes;
 mod serve;
+mod service;
+mod shared;
 mod sign_in;
 mod state;
 mod study;
 mod variants;
 mod view;
+mod watching;
 mod webhooks;
 
 pub use layers::{connections::KEEP_ALIVE, cors::ANY_ORIGIN};
@@ -40,7 +43,8 @@ pub use records::{
     list_export::{ListForm, write_game},
 };
 pub use routes::{document, document_3_0};
-pub use serve::{RateLimits, Service, serve};
+pub use serve::serve;
+pub use service::{RateLimits, Service};
 pub use state::{
     ImportQuotas,
     clock_watch::ClockWatch,

@@ -9,7 +9,7 @@ use crate::{
         games::open_games,
         idempotency,
         players::{
-            self, friends, identities, invitation_counts, kept_suspensions, player_keys, refresh_tokens, reports,
+            self, friends, identities, invitation_counts, kept_suspensions, player_keys, refresh_tokens, report_quotas,
             revocations, sign_in_networks,
         },
         push::sending,
@@ -71,7 +71,7 @@ pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: Of
     in_batches(async || email::purge(pool, now, BATCH).await).await?;
     in_batches(async || players::forget_networks(pool, now, BATCH).await).await?;
     in_batches(async || sign_in_networks::purge(pool, now, BATCH).await).await?;
-    in_batches(async || reports::forget_networks(pool, now, BATCH).await).await?;
+    in_batches(async || report_quotas::forget_networks(pool, now, BATCH).await).await?;
     let establish = async |after| Ok(players::establish(pool, now, after, BATCH).await?.last);
     guests.new_accounts.go_on(now, NEW_ACCOUNTS_PAUSE, establish).await?;
     let Some(retention) = settings.guest_retention else { return Ok(()) };

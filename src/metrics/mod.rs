@@ -3,6 +3,7 @@
 //! Every other module may count here; this one knows none of them. It gets numbers, and words from bounded sets (route
 //! patterns, failure codes, variants), never text of a client.
 
+mod families;
 mod labels;
 mod process;
 mod registry;

@@ -1,4 +1,4 @@
-//! Memory, processor time and files of this process, under the names that Prometheus' own clients use.
+//! The build, memory, processor time and files of this process, under the names that Prometheus' own clients use.
 
 use std::fs;
 
@@ -9,8 +9,15 @@ use nix::sys::{
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric},
-    metrics::{counter::ConstCounter, gauge::ConstGauge},
+    metrics::{
+        counter::ConstCounter,
+        family::Family,
+        gauge::{ConstGauge, Gauge},
+    },
+    registry::Registry,
 };
+
+use crate::build_info;
 
 /// The files of this process, one entry each.
 const OPEN_FILES: &str = "/proc/self/fd";
@@ -18,9 +25,24 @@ const OPEN_FILES: &str = "/proc/self/fd";
 /// Facts about this process, memory among them.
 const STATUS: &str = "/proc/self/status";
 
+/// When the process started, and what it uses.
+pub(super) fn register_process(registry: &mut Registry, started_at_s: i64) {
+    let started: Gauge = Gauge::default();
+    started.set(started_at_s);
+    registry.register("process_start_time_seconds", "Start time of the process in seconds since 1970", started);
+    registry.register_collector(Box::new(Process));
+}
+
+/// Which build is running.
+pub(super) fn register_build(registry: &mut Registry) {
+    let build = Family::<[(&'static str, &'static str); 2], Gauge>::default();
+    build.get_or_create(&[("version", build_info::VERSION), ("commit", build_info::COMMIT)]).set(1);
+    registry.register("build_info", "Always 1; the labels are the running version and its commit", build);
+}
+
 /// Reads the figures from the kernel each time the metrics are read. A figure that cannot be read is left out.
 #[derive(Debug)]
-pub(super) struct Process;
+struct Process;
 
 impl Collector for Process {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {

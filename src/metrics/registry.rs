@@ -1,43 +1,30 @@
-//! All metrics: their names, help texts and buckets, and the methods that count.
+//! All metrics: their names and help texts, and the methods that count.
 
 use std::{fmt, sync::atomic::AtomicU64, time::Duration};
 
 use prometheus_client::{
-    encoding::{EncodeLabelSet, text::encode_registry},
+    encoding::text::encode_registry,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
 
 use super::{
+    families::{
+        APPEND_BUCKETS_S, GROUP_BUCKETS, ISSUER_OUTCOMES, IssuerLabels, Label, REQUEST_BUCKETS_S, RequestLabels,
+        RouteLabels, TURN_BUCKETS_S, WAIT_BUCKETS_S, of,
+    },
     labels::{
         AnalysisOutcome, AppendOutcome, CacheLookup, DeliveryOutcome, Grant, HintOutcome, IssuerOutcome, MailOutcome,
         Reader, TokenKind, Took,
     },
-    process::Process,
+    process::{register_build, register_process},
     text::prometheus_text,
     upkeep::Upkeep,
     watched::Watched,
 };
-use crate::build_info;
 
 /// The prefix of all names but those that Prometheus defines.
 const PREFIX: &str = "mancala";
-
-/// Upper bounds of the buckets in seconds: a move takes a millisecond, and a request that takes 10 seconds is cut off.
-const REQUEST_BUCKETS_S: [f64; 14] =
-    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
-
-/// Upper bounds of the buckets in seconds: a request waits for a change for up to 50 seconds.
-const WAIT_BUCKETS_S: [f64; 8] = [0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 51.0, 60.0];
-
-/// Upper bounds of the buckets in seconds: from a commit to a fast disk up to the timeout of a statement.
-const APPEND_BUCKETS_S: [f64; 12] = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 8.0];
-
-/// Upper bounds of the buckets in seconds: the computer thinks for two at most; a longer time is spent in the queue.
-const TURN_BUCKETS_S: [f64; 10] = [0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0];
-
-/// Upper bounds of the buckets: a group has at most 64 appends.
-const GROUP_BUCKETS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
 /// The metrics of one process. Counting takes a few atomic operations.
 pub struct Metrics {
@@ -88,32 +75,6 @@ pub struct Metrics {
     archive_failures: Counter,
     clock_offset_seconds: Gauge<f64, AtomicU64>,
 }
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RequestLabels {
-    method: &'static str,
-    route: &'static str,
-    status: u16,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RouteLabels {
-    method: &'static str,
-    route: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct IssuerLabels {
-    /// The operator's id.
-    issuer: String,
-    outcome: &'static str,
-}
-
-/// The words of [`IssuerOutcome`], in its order.
-const ISSUER_OUTCOMES: [&str; 3] = ["done", "refused", "unavailable"];
-
-/// One label and its value.
-type Label<T> = [(&'static str, T); 1];
 
 impl Metrics {
     /// The metrics of a process that started at this time, in seconds since 1970.
@@ -469,26 +430,6 @@ impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Metrics").finish_non_exhaustive()
     }
-}
-
-/// When the process started, and what it uses.
-fn register_process(registry: &mut Registry, started_at_s: i64) {
-    let started: Gauge = Gauge::default();
-    started.set(started_at_s);
-    registry.register("process_start_time_seconds", "Start time of the process in seconds since 1970", started);
-    registry.register_collector(Box::new(Process));
-}
-
-/// Which build is running.
-fn register_build(registry: &mut Registry) {
-    let build = Family::<[(&'static str, &'static str); 2], Gauge>::default();
-    build.get_or_create(&[("version", build_info::VERSION), ("commit", build_info::COMMIT)]).set(1);
-    registry.register("build_info", "Always 1; the labels are the running version and its commit", build);
-}
-
-/// The counter with this label. It exists from the start, so that its rate begins at zero.
-fn of(family: &Family<Label<&'static str>, Counter>, label: &'static str, word: &'static str) -> Counter {
-    Counter::clone(&family.get_or_create(&[(label, word)]))
 }
 
 #[cfg(test)]

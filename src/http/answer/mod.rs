@@ -2,9 +2,11 @@
 
 pub(crate) mod bounds;
 pub(crate) mod code;
+pub(crate) mod conversions;
 pub(crate) mod cursor;
 pub(crate) mod faults;
 pub(crate) mod field_error;
 pub(crate) mod headers;
 pub(crate) mod page;
 pub(crate) mod problem;
+pub(crate) mod readiness_check;

@@ -21,12 +21,10 @@ use super::{
     bounds::{FAILURE_BYTES_MAX, cut},
     code::Code,
     field_error::{FAULTS_MAX, FieldError},
+    readiness_check::ReadinessCheck,
 };
 use crate::{
-    db::DbError,
-    domain::Refusal,
     http::view::{
-        event::ViewError,
         game::GameView,
         moves::MoveView,
         wire::{ALWAYS_JSON, SuspensionView, Timestamp},
@@ -348,42 +346,6 @@ impl Problem {
     }
 }
 
-/// What keeps the server from storing moves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReadinessCheck {
-    Draining,
-    Connection,
-    SynchronousStandby,
-    Connections,
-    Standby,
-    ReadOnly,
-    Disk,
-    Io,
-    Memory,
-    Rights,
-    Migrations,
-    Database,
-}
-
-impl ReadinessCheck {
-    /// All checks, with their words.
-    pub const ALL: [(Self, &'static str); 12] = [
-        (Self::Draining, "draining"),
-        (Self::Connection, "connection"),
-        (Self::SynchronousStandby, "synchronous_standby"),
-        (Self::Connections, "connections"),
-        (Self::Standby, "standby"),
-        (Self::ReadOnly, "read_only"),
-        (Self::Disk, "disk"),
-        (Self::Io, "io"),
-        (Self::Memory, "memory"),
-        (Self::Rights, "rights"),
-        (Self::Migrations, "migrations"),
-        (Self::Database, "database"),
-    ];
-}
-
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code().as_str(), self.body.detail)
@@ -428,73 +390,6 @@ impl ResponseError for Problem {
         }
         response.body(self.body.bounded_json())
     }
-}
-
-impl From<DbError> for Problem {
-    fn from(error: DbError) -> Self {
-        match &error {
-            DbError::ConnectionLost(_)
-            | DbError::Unreachable(_)
-            | DbError::Busy(_)
-            | DbError::OutOfService(_)
-            | DbError::QueueFull => {
-                Self::new(Code::Unavailable, "the database is away or busy; try again").because(chain(&error))
-            }
-            // A handler refers to a row that it has not read only for its own player.
-            DbError::Constraint { name } if name.ends_with("_player_fkey") => {
-                Self::new(Code::InvalidToken, "the token's player does not exist")
-            }
-            _ => Self::internal(chain(&error)),
-        }
-    }
-}
-
-impl From<ViewError> for Problem {
-    fn from(error: ViewError) -> Self {
-        Self::internal(error)
-    }
-}
-
-impl From<&Refusal> for Problem {
-    fn from(refusal: &Refusal) -> Self {
-        let code = match refusal {
-            Refusal::Unknown => Code::NotFound,
-            Refusal::NotSeated => Code::NotSeated,
-            Refusal::WrongJoinCode
-            | Refusal::NotInvited
-            | Refusal::NoCode
-            | Refusal::AlreadyMoved
-            | Refusal::NoPractice => Code::Forbidden,
-            Refusal::TooManyGames | Refusal::TooManyGamesForRematch => Code::TooManyGames,
-            Refusal::OtherVersion { .. } => Code::PreconditionFailed,
-            Refusal::SeatTaken => Code::SeatTaken,
-            Refusal::OwnGame => Code::OwnGame,
-            Refusal::NotStarted => Code::GameNotStarted,
-            Refusal::Over => Code::GameOver,
-            Refusal::StalePly { .. } => Code::StalePly,
-            Refusal::NotYourTurn => Code::NotYourTurn,
-            Refusal::Illegal(_) | Refusal::NotAMove(_) => Code::IllegalMove,
-            Refusal::NoSuchOffer => Code::NoSuchOffer,
-            Refusal::OfferPending => Code::OfferPending,
-            Refusal::NothingToOffer(_) => Code::OfferNotPossible,
-            Refusal::InTurn { index, position, refusal: of_move } => {
-                let code = Self::from(of_move.as_ref()).code();
-                return Self::new(code, refusal.to_string()).with_place(*index, position.to_string());
-            }
-        };
-        Self::new(code, refusal.to_string())
-    }
-}
-
-/// An error and its sources in one line.
-pub fn chain(error: &dyn StdError) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }
 
 impl Problem {

@@ -33,7 +33,7 @@ use crate::{
         },
         request::{conditional::IfMatch, extract::GamePath},
         state::{AppState, recent::Remembered, tokens::Caller},
-        view::game::{GameView, ShownGame},
+        view::{game::GameView, shown_game::ShownGame},
     },
     metrics::CacheLookup,
     rules::Effect,

@@ -40,7 +40,7 @@ use crate::{
             player,
         },
         state::{AppState, tokens::Caller},
-        view::game::{GameView, ShownGame},
+        view::{game::GameView, shown_game::ShownGame},
     },
 };
 

@@ -30,7 +30,7 @@ use crate::{
             prefer::{self, Wait},
         },
         state::{AppState, tokens::Caller},
-        view::game::{GameView, ShownGame},
+        view::{game::GameView, shown_game::ShownGame},
     },
     live::{Client, Released, Topic},
 };

@@ -7,6 +7,7 @@ pub(crate) mod find;
 pub(crate) mod invitations;
 pub(crate) mod lifecycle;
 pub(crate) mod list;
+pub(crate) mod list_query;
 pub(crate) mod moves;
 mod new_game;
 pub(crate) mod offers;

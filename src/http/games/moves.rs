@@ -39,8 +39,9 @@ use crate::{
         },
         view::{
             board::legal_moves,
-            game::{GameView, ShownGame},
+            game::GameView,
             moves::{MoveJson, MovePage, MoveView},
+            shown_game::ShownGame,
             wire::ALWAYS_JSON,
         },
     },

@@ -8,9 +8,9 @@ use uuid::Uuid;
 use super::profiles::{PlayerPath, no_player};
 use crate::{
     clock::now,
-    db::players::reports::{
-        self, ACCOUNT_REPORTS_KEPT, NETWORK_REPORTS_KEPT_MAX, NETWORK_REPORTS_MAX, Named, NewReport, REPORTS_MAX,
-        Report, Reporting,
+    db::players::{
+        report_quotas::{ACCOUNT_REPORTS_KEPT, NETWORK_REPORTS_KEPT_MAX, NETWORK_REPORTS_MAX, REPORTS_MAX},
+        reports::{self, Named, NewReport, Report, Reporting},
     },
     domain::{GameId, PlayerId, Remark, ReportReason},
     http::{

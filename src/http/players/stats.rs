@@ -23,7 +23,7 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
-        games::list::OpponentFilter,
+        games::list_query::OpponentFilter,
         request::extract::Query,
         state::{AppState, permits},
     },

@@ -26,7 +26,7 @@ use crate::{
     http::{
         answer::{cursor::Cursors, headers::NOT_KEPT, problem::Problem},
         games::{
-            list::ListGames,
+            list_query::ListGames,
             page::{blocked_in, cursor_text, is_blocked, page_key},
         },
         layers::limits::HeavyBudget,

@@ -29,7 +29,7 @@ use crate::{
             friends::{self, FriendStatus},
             identities::{self, LinkedIdentity},
             invitation_counts::{self, CountedInvitations},
-            mutes, recovery, refresh_tokens, reports, sign_in_networks, suspensions,
+            mutes, recovery, refresh_tokens, report_quotas, reports, sign_in_networks, suspensions,
         },
         push,
         study::{analyses, notes},
@@ -59,7 +59,7 @@ use crate::{
             moves::MoveView,
             wire::{ALWAYS_JSON, PlayerView, SuspensionView, Timestamp},
         },
-        webhooks::endpoints::WebhookView,
+        webhooks::endpoint_view::WebhookView,
     },
     repeats,
 };
@@ -114,7 +114,7 @@ pub async fn export_me(
             .into_iter()
             .map(|(network, at)| SignInNetworkView { network: network.to_hex(), seen_at: Timestamp(at) })
             .collect(),
-        report_networks: reports::networks_of_reporter(&state.db, caller.player)
+        report_networks: report_quotas::networks_of_reporter(&state.db, caller.player)
             .await?
             .into_iter()
             .map(Network::to_hex)

@@ -20,7 +20,7 @@ use crate::{
         readiness::{Fault, NotReady, waits_for_standby},
     },
     domain::GameId,
-    http::answer::problem::{Problem, ReadinessCheck, chain},
+    http::answer::{conversions::chain, problem::Problem, readiness_check::ReadinessCheck},
     live::Hub,
     metrics::Metrics,
     outage::Outage,

@@ -20,8 +20,9 @@ use crate::{
     db::games::SeatedGame,
     domain::{Game, GameId, PlayerId},
     http::view::{
-        game::{MeView, ShownGame, join_code_for},
+        game::{MeView, join_code_for},
         moves::MoveJson,
+        shown_game::ShownGame,
     },
     metrics::CacheSize,
     rules::{self, Effect},

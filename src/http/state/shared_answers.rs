@@ -13,7 +13,7 @@ use crate::{
     domain::PlayerId,
     http::{
         answer::headers::hash_tag,
-        view::{game::ME_BYTES, wire::ALWAYS_JSON},
+        view::{shown_game::ME_BYTES, wire::ALWAYS_JSON},
     },
 };
 

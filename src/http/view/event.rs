@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::{
     board::{BoardView, legal_moves},
-    game::{ClockView, ResultView},
+    clock::ClockView,
+    game::ResultView,
     moves::MoveView,
     wire::{PlayerView, SideWord, Timestamp, TurnView},
 };

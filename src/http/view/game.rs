@@ -1,28 +1,23 @@
-//! The wire type of a game: board, seats, legal moves, clock and result.
+//! The wire type of a game: board, seats, legal moves and result.
 
-use std::{
-    collections::BTreeMap,
-    hash::{DefaultHasher, Hash, Hasher},
-};
+use std::collections::BTreeMap;
 
-use actix_web::{http::header::EntityTag, web::Bytes};
-use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::{
     board::{BoardView, ScoreView, legal_moves},
+    clock::ClockView,
     moves::{MoveJson, MoveView},
     options::OptionValueView,
-    wire::{ALWAYS_JSON, PlayerView, SideWord, Timestamp},
+    wire::{PlayerView, SideWord, Timestamp},
 };
 use crate::{
     clock::now,
-    db::{games::SeatedGame, idempotency::StoredAnswer},
+    db::games::SeatedGame,
     domain::{
-        Clock, Game, GameId, GameResult, Offer, Opponent, Permitted, PlayerId, PlayerKind, Seat, Start, Status, Terms,
-        Time, Visibility,
+        Game, GameResult, Offer, Opponent, Permitted, PlayerId, PlayerKind, Seat, Start, Status, Terms, Visibility,
     },
     rules::{BySide, Side},
 };
@@ -198,102 +193,6 @@ struct Seats {
     north: Option<PlayerView>,
 }
 
-/// The players' time as of the last change. A client counts down to `deadline` by itself.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(as = Clock)]
-pub struct ClockView {
-    #[serde(rename = "type")]
-    kind: ClockWord,
-    /// Of `per_move`: the time for each turn. Consecutive moves of one side are one turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, minimum = 60, example = 86400)]
-    move_s: Option<i64>,
-    /// Of `bank`: the time that each side has left for all its turns, as of the beginning of its present or next turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    bank_s: Option<BanksView>,
-    /// Of `bank`: the time of each side at the beginning.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, minimum = 60, example = 259_200)]
-    initial_s: Option<i64>,
-    /// Of `bank`: the time added after each turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, minimum = 0, example = 3600)]
-    increment_s: Option<i64>,
-    /// Of `bank`: the most that a bank holds.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, minimum = 60, example = 604_800)]
-    max_s: Option<i64>,
-    /// When the side to move runs out of time; null while no time runs.
-    #[schema(required = true)]
-    deadline: Option<Timestamp>,
-    /// When the pause began; absent without a pause.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    paused_at: Option<Timestamp>,
-    /// `true` in a pause for a player who is suspended: it ends with the suspension. Absent in one on which both players agreed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    is_held: Option<bool>,
-    /// The time of the side to move when the pause ends; absent without a pause.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, minimum = 0)]
-    left_s: Option<i64>,
-}
-
-/// The time in each side's bank, in seconds.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-#[schema(as = Banks)]
-struct BanksView {
-    #[schema(minimum = 0, example = 259_200)]
-    south: i64,
-    #[schema(minimum = 0, example = 259_200)]
-    north: i64,
-}
-
-impl ClockView {
-    pub fn of(game: &Game) -> Self {
-        let Time { deadline, banks, pause } = game.time();
-        let nothing = Self {
-            kind: ClockWord::Unlimited,
-            move_s: None,
-            bank_s: None,
-            initial_s: None,
-            increment_s: None,
-            max_s: None,
-            deadline: deadline.map(Timestamp),
-            paused_at: pause.map(|pause| Timestamp(pause.since)),
-            is_held: pause.and_then(|pause| pause.is_held.then_some(true)),
-            left_s: pause.map(|pause| pause.left.whole_seconds()),
-        };
-        let bank = |side| banks[game.seat_at(side)].whole_seconds();
-        match game.terms().clock {
-            Clock::Unlimited => nothing,
-            Clock::PerMove { allowance } => {
-                Self { kind: ClockWord::PerMove, move_s: Some(allowance.whole_seconds()), ..nothing }
-            }
-            Clock::Bank { initial, increment, max } => Self {
-                kind: ClockWord::Bank,
-                initial_s: Some(initial.whole_seconds()),
-                bank_s: Some(BanksView { south: bank(Side::South), north: bank(Side::North) }),
-                increment_s: Some(increment.whole_seconds()),
-                max_s: Some(max.whole_seconds()),
-                ..nothing
-            },
-        }
-    }
-}
-
-/// The kind of a game's clock. Clients ignore values that they do not know.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = ClockType)]
-enum ClockWord {
-    Unlimited,
-    PerMove,
-    Bank,
-}
-
 /// How a game ended.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Result)]
@@ -320,7 +219,7 @@ impl GameView {
         Self { me, ..Self::without_me(seated, viewer, last_move) }
     }
 
-    fn without_me(seated: &SeatedGame, viewer: Option<PlayerId>, last_move: Option<MoveJson>) -> Self {
+    pub(super) fn without_me(seated: &SeatedGame, viewer: Option<PlayerId>, last_move: Option<MoveJson>) -> Self {
         let SeatedGame { game, players, invited, .. } = seated;
         let seat = |side| {
             let seat = game.seat_at(side);
@@ -382,102 +281,6 @@ impl GameView {
         }
     }
 }
-
-/// A game's JSON, and the tag of exactly that JSON.
-#[derive(Clone, Debug)]
-pub struct ShownGame {
-    pub version: u32,
-    pub etag: EntityTag,
-    pub json: Bytes,
-    /// The digest in the tag.
-    pub digest: u64,
-}
-
-impl ShownGame {
-    /// The view of `viewer`. The tag is `W/"<version>-<h>"`, where `h` is a digest of the JSON, with names and the viewer's own
-    /// fields.
-    pub fn of(seated: &SeatedGame, viewer: Option<PlayerId>) -> Self {
-        let last_move = seated.last_ply.as_ref().map(MoveJson::of);
-        let shown = Self::new(&GameView::without_me(seated, viewer, last_move));
-        match viewer {
-            Some(viewer) => shown.with_me(&MeView::of(seated, viewer)),
-            None => shown,
-        }
-    }
-
-    /// The game after a move whose JSON exists already, for every viewer but a creator with a join code.
-    pub fn after_move(seated: &SeatedGame, played: MoveJson) -> Self {
-        Self::new(&GameView::without_me(seated, None, Some(played)))
-    }
-
-    fn new(view: &GameView) -> Self {
-        let mut json = Vec::with_capacity(GAME_BYTES);
-        serde_json::to_writer(&mut json, view).expect(ALWAYS_JSON);
-        let mut hasher = DefaultHasher::new();
-        json.hash(&mut hasher);
-        Self::tagged(view.version, json.into(), hasher.finish())
-    }
-
-    fn tagged(version: u32, json: Bytes, digest: u64) -> Self {
-        Self { version, etag: EntityTag::new_weak(format!("{version}-{digest:016x}")), json, digest }
-    }
-
-    /// The view of everyone, with the fields that only one viewer sees.
-    pub fn with_me(&self, me: &MeView) -> Self {
-        let mut json = Vec::with_capacity(self.json.len() + ME_BYTES);
-        let digest = self.write_with_me(me, &mut json);
-        Self::tagged(self.version, json.into(), digest)
-    }
-
-    /// Appends the same JSON, and returns its digest.
-    pub fn write_with_me(&self, me: &MeView, json: &mut Vec<u8>) -> u64 {
-        json.extend_from_slice(self.open());
-        json.extend_from_slice(ME);
-        let begin = json.len();
-        serde_json::to_writer(&mut *json, me).expect(ALWAYS_JSON);
-        let mut hasher = DefaultHasher::new();
-        (self.digest, &json[begin..]).hash(&mut hasher);
-        json.push(b'}');
-        hasher.finish()
-    }
-
-    /// The JSON without its closing brace.
-    fn open(&self) -> &[u8] {
-        self.json.strip_suffix(b"}").expect("a game is a JSON object")
-    }
-
-    /// The JSON without the effects of the last move, in two parts. An answer to a move has them beside the game.
-    pub fn without_effects(&self) -> [&[u8]; 2] {
-        // A quotation mark in a name is escaped, so only keys match.
-        let find = |from: usize, key: &[u8]| memmem::find(&self.json[from..], key).map(|at| from + at);
-        let last_move = find(0, br#""last_move":{"#);
-        let begin = last_move.and_then(|last_move| Some(find(last_move, EFFECTS)? + EFFECTS.len()));
-        let end = begin.and_then(|begin| find(begin, br#"],"position":"#));
-        let (begin, end) = begin.zip(end).unwrap_or((self.json.len(), self.json.len()));
-        [&self.json[..begin], &self.json[end..]]
-    }
-
-    /// The answer to the game's creation.
-    pub fn as_created(&self, id: GameId) -> StoredAnswer {
-        StoredAnswer {
-            location: format!("/v1/games/{}", id.0),
-            etag: self.etag.to_string(),
-            body: String::from_utf8(self.json.to_vec()).expect(ALWAYS_JSON),
-        }
-    }
-}
-
-/// Room for what one viewer sees of a game besides what everyone does.
-pub const ME_BYTES: usize = 96;
-
-/// How the fields of one viewer begin, after those of everyone.
-const ME: &[u8] = br#","me":"#;
-
-/// How the effects of a move begin in JSON.
-const EFFECTS: &[u8] = br#""effects":["#;
-
-/// Room for nearly every game's JSON.
-const GAME_BYTES: usize = 2048;
 
 /// The join code, which only the creator of a game by link sees.
 pub fn join_code_for(game: &Game, viewer: Option<PlayerId>) -> Option<&str> {

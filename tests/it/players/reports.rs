@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use mancala_server::{
     db::players::{
         self,
-        reports::{ACCOUNT_REPORTS_KEPT, NETWORK_REPORTS_KEPT_MAX, NETWORK_REPORTS_MAX, REPORTS_MAX},
+        report_quotas::{ACCOUNT_REPORTS_KEPT, NETWORK_REPORTS_KEPT_MAX, NETWORK_REPORTS_MAX, REPORTS_MAX},
     },
     domain::Level,
     jobs::purge,

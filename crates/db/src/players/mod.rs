@@ -20,6 +20,7 @@ mod persons;
 pub mod player_keys;
 pub mod recovery;
 pub mod refresh_tokens;
+pub mod report_quotas;
 pub mod reports;
 pub mod revocations;
 mod rows;

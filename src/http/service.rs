@@ -1,0 +1,102 @@
+//! The parameters of the server.
+
+use std::{sync::Arc, time::Duration};
+
+use ipnet::IpNet;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    layers::limits::LimitClock,
+    page::Page,
+    state::{ImportQuotas, mailing::Mailing, tokens::Tokens},
+};
+use crate::{
+    access_log::AccessLog,
+    connection_plan::ConnectionPlan,
+    db::{Database, Writers},
+    domain::ReservedNames,
+    file_plan::FilePlan,
+    live::Hub,
+    metrics::Metrics,
+    openid::Issuers,
+    push::Push,
+    webhook::Reach,
+};
+
+/// The parameters of a service.
+pub struct Service {
+    pub database: Database,
+    /// A standby that answers reads.
+    pub standby: Option<Database>,
+    /// The caller ends them after the server has ended.
+    pub writers: Arc<Writers>,
+    pub tokens: Tokens,
+    /// Origins whose pages may call from a browser, or [`super::ANY_ORIGIN`].
+    pub cors_origins: Vec<String>,
+    pub rate_limits: RateLimits,
+    /// Whether a page for people is served beside the API.
+    pub page: Page,
+    /// Networks of reverse proxies whose forwarding headers are trusted.
+    pub trusted_proxies: Vec<IpNet>,
+    /// How long a connection may idle between two requests; usually [`super::KEEP_ALIVE`].
+    pub keep_alive: Duration,
+    /// The connections to the database, and the threads that answer requests.
+    pub plan: ConnectionPlan,
+    /// The connections of clients.
+    pub files: FilePlan,
+    /// Wakes requests that wait for a game. The caller releases them before it stops the server.
+    pub hub: Arc<Hub>,
+    /// The URL at which clients reach the service, for the OpenAPI document and the pages of games.
+    pub public_url: Option<String>,
+    /// How long a stopping service waits for the requests that it has accepted.
+    pub shutdown_timeout_s: u64,
+    /// How long an open game waits for a second player.
+    pub open_for: time::Duration,
+    /// How many games against the computer all guests and new accounts of one network may have at once, if rate limits are on.
+    pub network_games_max: u32,
+    /// The issuers by which people sign in.
+    pub issuers: Arc<Issuers>,
+    /// The addresses at which players may register webhooks.
+    pub webhook_reach: Reach,
+    /// Whether the caller sends the mails that are queued.
+    pub mailing: Mailing,
+    /// Which push notifications are sent.
+    pub push: Push,
+    /// How much of imports each player may have stored.
+    pub import_quotas: ImportQuotas,
+    /// Names that no player may take.
+    pub reserved_names: Arc<ReservedNames>,
+    pub metrics: Arc<Metrics>,
+    /// Where answered requests are noted. The caller flushes it after the server has ended.
+    pub access_log: Option<Arc<AccessLog>>,
+    /// Cancelled when the service is about to stop. It then reports that it is not ready and releases waiting requests, and
+    /// still answers.
+    pub draining: CancellationToken,
+}
+
+/// Omits the database's options, which may hold its password.
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service").field("tokens", &self.tokens).field("plan", &self.plan).finish_non_exhaustive()
+    }
+}
+
+/// Whether calls are rate-limited, by player or by address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateLimits {
+    On,
+    /// On, and no quota is refilled: for tests, which may run on a slow machine.
+    NeverRefilled,
+    Off,
+}
+
+impl RateLimits {
+    /// The clock of the limits, if there are limits.
+    pub(super) fn clock(self) -> Option<LimitClock> {
+        match self {
+            Self::On => Some(LimitClock::running()),
+            Self::NeverRefilled => Some(LimitClock::stopped()),
+            Self::Off => None,
+        }
+    }
+}
