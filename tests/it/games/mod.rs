@@ -13,6 +13,7 @@ pub mod inviters;
 pub mod joining;
 pub mod lifecycle;
 pub mod list_cursors;
+pub mod list_filters;
 pub mod list_tags;
 pub mod lists;
 pub mod lobby;

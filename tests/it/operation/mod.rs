@@ -9,6 +9,7 @@ pub mod keys;
 pub mod lasting;
 pub mod metrics;
 pub mod mistakes;
+pub mod options;
 pub mod outage_log;
 pub mod process;
 pub mod readiness;

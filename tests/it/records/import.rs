@@ -23,7 +23,7 @@ async fn exported(app: &TestApp, query: &str, guest: Option<&Guest>) -> Answer {
 }
 
 /// Exit status and output of a command.
-fn run(arguments: &[&str]) -> (Option<i32>, String) {
+pub(super) fn run(arguments: &[&str]) -> (Option<i32>, String) {
     let output = binary::server(arguments).output().expect("the binary runs");
     let said = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&said).into_owned())
@@ -460,55 +460,4 @@ async fn an_export_of_a_list_goes_on_where_it_broke_off() {
     assert_eq!(text.headers["content-type"], "text/plain; charset=utf-8");
     let again = import(&app, &ana, "", "text/plain", text.text).await;
     assert_eq!((&again.body["imported"], &again.body["refused"]), (&json!(5), &json!(0)), "{again:?}");
-}
-
-#[actix_web::test]
-async fn a_command_carries_all_games_to_a_file_and_back() {
-    let (app, other) = (TestApp::start().await, TestApp::start().await);
-    let ana = app.guest("Ana").await;
-    let open = app.created(&ana, &json!({"variant": "kalah", "visibility": "private"})).await;
-    let records: String = (0..3).map(|n| whole_game("congkak", "", &format!("S{n}")).to_string()).collect();
-    assert_eq!(import(&app, &ana, "", "text/plain", records).await.body["imported"], 3);
-    for (format, imported) in [("ndjson", 4), ("text", 4)] {
-        let file = File::new("");
-        let export = ["export", file.name(), "--format", format, "--database-url", &binary::url(&app)];
-        let (status, output) = run(&export);
-        assert_eq!((status, output.contains("4 games were exported")), (Some(0), true), "{output}");
-        let url = binary::url(&other);
-        let (status, output) = run(&["import", file.name(), "--database-url", &url]);
-        let said = format!("{imported} games were imported");
-        assert_eq!((status, output.contains(&said)), (Some(0), true), "{output}");
-    }
-    assert_eq!(other.list_games("imported=true", None).await.ids().len(), 8);
-    let whole = other.list_games("status=finished", None).await;
-    assert_eq!(whole.body["items"].as_array().map(Vec::len), Some(6));
-    // From a game on, what comes after it is added to the file.
-    let file = File::new("kept\n");
-    let after = open["id"].as_str().expect("an id");
-    let (status, output) = run(&["export", file.name(), "--after", after, "--database-url", &binary::url(&app)]);
-    assert_eq!(status, Some(0), "{output}");
-    let text = std::fs::read_to_string(file.name()).expect("a file");
-    assert_eq!((text.starts_with("kept\n"), text.lines().count()), (true, 4));
-}
-
-#[actix_web::test]
-async fn the_command_names_each_refused_game_and_imports_the_others() {
-    let app = TestApp::start().await;
-    let url = binary::url(&app);
-    let file = File::new(&format!("{WHOLE}[Variant \"kalah\"]\n1. A A *\n{WHOLE}"));
-    let (status, output) = run(&["import", file.name(), "--database-url", &url]);
-    assert_eq!(status, Some(3), "{output}");
-    let place = format!("{}:7:6: ", file.name());
-    assert!(output.contains(&place) && output.contains("2 games were imported"), "{output}");
-    let (status, output) = run(&["import", "/nowhere/at-all", "--database-url", &url]);
-    assert_eq!((status, output.contains("/nowhere/at-all: ")), (Some(1), true), "{output}");
-    // A line that is too long is skipped, and the lines after it are read.
-    let long = format!(
-        "{{\"game\": \"{}\"}}\n{{\"game\": {{\"variant\": \"kalah\"}}, \"moves\": [{{\"move\": \"A\"}}]}}\n",
-        "x".repeat(40 << 20)
-    );
-    let file = File::new(&long);
-    let (status, output) = run(&["import", file.name(), "--database-url", &url]);
-    assert_eq!((status, output.contains("1 game was imported")), (Some(3), true), "{output}");
-    assert!(output.contains(":1: a game of more than"), "{output}");
 }

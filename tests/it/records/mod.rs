@@ -10,5 +10,6 @@ pub mod four_rows;
 pub mod import;
 pub mod import_quota;
 pub mod personal_export;
+pub mod transfer_commands;
 pub mod uploads;
 pub mod verify;

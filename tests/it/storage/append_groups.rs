@@ -1,10 +1,8 @@
 //! Appends that share one statement: the failure of one harms no other.
 
 use std::{
-    cell::{Cell, RefCell},
-    env, fs, iter,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    cell::Cell,
+    iter,
     time::{Duration, Instant},
 };
 
@@ -13,21 +11,14 @@ use futures_util::{
     future::{join, join_all, join3},
     stream::FuturesUnordered,
 };
-use nix::sys::signal::Signal;
 use reqwest::{Client, RequestBuilder};
 use serde_json::json;
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{UnixListener, UnixStream},
-    task::JoinHandle,
-};
 use uuid::Uuid;
 
 use crate::support::{
     answer::Answer,
     app::{Setup, TestApp},
-    binary::{Running, until_connections_refused, url},
     calls::{Guest, send},
     clock::{pause, until},
     database::until_lock_wait,
@@ -36,7 +27,7 @@ use crate::support::{
 
 /// Moves that go together in most tests: not so many that the servers of several tests need more connections than the tests'
 /// PostgreSQL has.
-const TOGETHER: usize = 20;
+pub(super) const TOGETHER: usize = 20;
 
 /// "Within about a second" on a busy machine: the group waits for a lock once, and an append that is retried alone once more.
 const ABOUT_A_SECOND: Duration = Duration::from_secs(2);
@@ -45,10 +36,10 @@ const ABOUT_A_SECOND: Duration = Duration::from_secs(2);
 const A_TURN: Duration = Duration::from_millis(4500);
 
 /// How long anything may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// So many games of one player against oneself, in the order in which a group has them.
-async fn games_of(app: &TestApp, guest: &Guest, count: usize) -> Vec<String> {
+pub(super) async fn games_of(app: &TestApp, guest: &Guest, count: usize) -> Vec<String> {
     let body = json!({"variant": "kalah", "opponent": {"type": "self"}});
     let mut ids = vec![];
     // One after the other: all at once they would take a connection each, as would those of the other tests.
@@ -61,7 +52,7 @@ async fn games_of(app: &TestApp, guest: &Guest, count: usize) -> Vec<String> {
 
 /// Holds up the next append of these games in the middle of its statement, until the gate is opened for them. After
 /// five seconds at most, the statement runs out of time.
-async fn shut_gate(app: &TestApp, games: &[&String]) {
+pub(super) async fn shut_gate(app: &TestApp, games: &[&String]) {
     let names: Vec<_> = games.iter().map(|game| format!("'{game}'")).collect();
     let gate = format!(
         "create table opened (game_id uuid);
@@ -76,7 +67,7 @@ async fn shut_gate(app: &TestApp, games: &[&String]) {
     sqlx::raw_sql(AssertSqlSafe(gate)).execute(&app.db).await.expect("there is a gate");
 }
 
-async fn open_gate(app: &TestApp, game: &str) {
+pub(super) async fn open_gate(app: &TestApp, game: &str) {
     sqlx::query("insert into opened values ($1)").bind(id(game)).execute(&app.db).await.expect("the gate opens");
 }
 
@@ -85,19 +76,19 @@ fn id(game: &str) -> Uuid {
 }
 
 /// What is counted under a name.
-fn counted(app: &TestApp, name: &str) -> usize {
+pub(super) fn counted(app: &TestApp, name: &str) -> usize {
     let text = app.metrics.text();
     format!("{:.0}", sample(&text, name)).parse().expect("a count")
 }
 
-fn queued(app: &TestApp) -> usize {
+pub(super) fn queued(app: &TestApp) -> usize {
     counted(app, "mancala_appends_queued")
 }
 
 /// Plays the first move of a game, which is held up at the gate. When it is, other moves begin, and wait for the
 /// writer. Once so many wait, something is done, and the gate is opened: then they go together. The first game's move
 /// is always stored.
-async fn together<T, U>(
+pub(super) async fn together<T, U>(
     app: &TestApp,
     (guest, first): (&Guest, &str),
     (count, moving): (usize, impl Future<Output = T>),
@@ -121,7 +112,7 @@ async fn together<T, U>(
 }
 
 /// The first move of each game, at once.
-fn all_move<'a>(
+pub(super) fn all_move<'a>(
     app: &'a TestApp,
     guest: &'a Guest,
     games: &'a [String],
@@ -130,12 +121,12 @@ fn all_move<'a>(
 }
 
 /// A test's games: one that is held up at the gate, and those of which the moves wait for it.
-async fn prepared(count: usize) -> (TestApp, Guest, String, Vec<String>) {
+pub(super) async fn prepared(count: usize) -> (TestApp, Guest, String, Vec<String>) {
     prepared_at(TestApp::start().await, count, &[]).await
 }
 
 /// The same at a server that was started otherwise; some of the games are held up at the gate as well.
-async fn prepared_at(app: TestApp, count: usize, also: &[usize]) -> (TestApp, Guest, String, Vec<String>) {
+pub(super) async fn prepared_at(app: TestApp, count: usize, also: &[usize]) -> (TestApp, Guest, String, Vec<String>) {
     let ana = app.guest("Ana").await;
     let mut games = games_of(&app, &ana, count + 1).await;
     let held = games.remove(0);
@@ -145,7 +136,7 @@ async fn prepared_at(app: TestApp, count: usize, also: &[usize]) -> (TestApp, Gu
 }
 
 /// Asserts that each game has exactly its first ply.
-async fn each_has_one_ply(app: &TestApp, games: &[String]) {
+pub(super) async fn each_has_one_ply(app: &TestApp, games: &[String]) {
     for game in games {
         let history = app.list_moves(game, "", None).await.body;
         assert_eq!(history["items"].as_array().map(Vec::len), Some(1), "{history}");
@@ -155,12 +146,12 @@ async fn each_has_one_ply(app: &TestApp, games: &[String]) {
 }
 
 /// The first move of a game, at some server.
-fn first_move(client: &Client, base: &str, game: &str, guest: &Guest) -> RequestBuilder {
+pub(super) fn first_move(client: &Client, base: &str, game: &str, guest: &Guest) -> RequestBuilder {
     let request = client.post(format!("{base}/v1/games/{game}/moves")).bearer_auth(&guest.token);
     request.json(&json!({"ply": 1, "move": "A"}))
 }
 
-fn statuses(answers: &[Answer]) -> Vec<u16> {
+pub(super) fn statuses(answers: &[Answer]) -> Vec<u16> {
     answers.iter().map(|answer| answer.status.as_u16()).collect()
 }
 
@@ -376,112 +367,6 @@ async fn a_deadlock_with_another_process_loses_no_move() {
 }
 
 #[actix_web::test]
-async fn a_lost_connection_loses_no_move() {
-    let (app, ana, held, games) = prepared_at(TestApp::start().await, TOGETHER, &[7]).await;
-    let ending = async {
-        open_gate(&app, &held).await;
-        until("the group is under way", || queued(&app) == 0).await;
-        let pid = until_inserting(&app).await;
-        sqlx::query("select pg_terminate_backend($1)").bind(pid).execute(&app.db).await.expect("it ends");
-        open_gate(&app, &games[7]).await;
-    };
-    let (answers, ()) = together(&app, (&ana, &held), all_move(&app, &ana, &games), ending).await;
-    assert_eq!(statuses(&answers), [201; TOGETHER]);
-    assert_eq!(counted(&app, "mancala_appends_total{outcome=\"failed\"}"), TOGETHER);
-    assert_eq!(counted(&app, "mancala_retries_total"), TOGETHER);
-    each_has_one_ply(&app, &games).await;
-}
-
-#[actix_web::test]
-async fn a_group_that_was_stored_as_its_connection_broke_is_acknowledged() {
-    let app = TestApp::start().await;
-    let wire = Wire::to(&app);
-    let setup = Setup { writers_database: Some(app.options.clone().host(wire.folder()).into()), ..Setup::default() };
-    let (other, metrics) = app.second_server_with(&setup);
-    let ana = app.guest("Ana").await;
-    let games = games_of(&app, &ana, TOGETHER + 1).await;
-    let (held, games) = games.split_first().expect("a game");
-    shut_gate(&app, &[held]).await;
-    let (client, base) = (Client::new(), format!("http://{other}"));
-    let play = |game: &String| send(first_move(&client, &base, game, &ana));
-    let rest = async {
-        until("the first is under way", || sample(&metrics.text(), "mancala_db_writer_connections_in_use") > 0.0).await;
-        join_all(games.iter().map(play)).await
-    };
-    let cutting = async {
-        let waiting = f64::from(u32::try_from(TOGETHER).expect("a small number"));
-        until("they wait", || sample(&metrics.text(), "mancala_appends_queued") >= waiting).await;
-        // Not of the first: its own statement may be sent again, if the lock was held for too long.
-        wire.swallow_the_answer_about(&games[0]);
-        open_gate(&app, held).await;
-    };
-    let (first, answers, ()) = join3(play(held), rest, cutting).await;
-    assert_eq!(first.status, 201, "{first:?}");
-    // The log has all of them: they were found there.
-    assert_eq!(statuses(&answers), [200; TOGETHER]);
-    each_has_one_ply(&app, games).await;
-}
-
-#[actix_web::test]
-async fn a_queued_move_whose_client_hangs_up_is_played_once() {
-    let (app, ana, held, games) = prepared(TOGETHER).await;
-    let (gone, kept) = games.split_at(TOGETHER / 2);
-    let (leaving, port) = (RefCell::new(vec![]), app.address.port());
-    let (client, base) = (Client::new(), format!("http://{}", app.address));
-    let moving = async {
-        for game in gone {
-            // The connection ends with the request, as no other can be sent on it.
-            leaving.borrow_mut().push(actix_web::rt::spawn(first_move(&client, &base, game, &ana).send()));
-        }
-        join_all(kept.iter().map(|game| app.play_move(game, &ana, 1, "A"))).await
-    };
-    let hang_up = async {
-        let connected = connections(port);
-        leaving.borrow().iter().for_each(JoinHandle::abort);
-        until("the server knows that they have gone", || connections(port) + gone.len() <= connected).await;
-    };
-    let (answers, ()) = together(&app, (&ana, &held), (TOGETHER, moving), hang_up).await;
-    assert!(answers.iter().all(|answer| answer.status == 201), "{answers:?}");
-    for game in gone {
-        let again = app.play_move(game, &ana, 1, "A").await;
-        assert_eq!(again.status, 200, "{again:?}");
-    }
-    each_has_one_ply(&app, &games).await;
-}
-
-#[actix_web::test]
-async fn a_stopping_server_stores_its_queue_also_for_clients_that_left() {
-    let (app, ana, held, games) = prepared(TOGETHER).await;
-    let arguments = ["--metrics-listen", "127.0.0.1:0", "--rate-limits", "off"];
-    let mut running = Running::start_with(&url(&app), &app.key, &arguments, &[]);
-    let metrics = running.metrics.clone().expect("the log says where");
-    let reaches = async |name: &str, count: usize| {
-        let (begun, line) = (Instant::now(), format!("{name} {count}\n"));
-        while !send(Client::new().get(&metrics)).await.text.contains(&line) {
-            assert!(begun.elapsed() < PATIENCE, "never {count} of {name}");
-            pause().await;
-        }
-    };
-    let (client, base) = (Client::new(), running.base.clone());
-    let playing = |game: &String| actix_web::rt::spawn(send(first_move(&client, &base, game, &ana)));
-    let first = playing(&held);
-    reaches("mancala_db_writer_connections_in_use", 1).await;
-    let (gone, kept) = games.split_at(TOGETHER / 2);
-    let (leaving, staying): (Vec<_>, Vec<_>) = (gone.iter().map(playing).collect(), kept.iter().map(playing).collect());
-    reaches("mancala_appends_queued", TOGETHER).await;
-    leaving.iter().for_each(JoinHandle::abort);
-    running.signal(Signal::SIGTERM);
-    until_connections_refused(&running).await;
-    open_gate(&app, &held).await;
-    for answer in join_all(iter::once(first).chain(staying)).await {
-        assert_eq!(answer.expect("it was not stopped").status, 201);
-    }
-    let (status, log) = running.ended();
-    assert_eq!(status, Some(0), "{log}");
-    each_has_one_ply(&app, &games).await;
-}
-
-#[actix_web::test]
 async fn a_full_queue_refuses_new_appends_and_keeps_the_queued_ones() {
     let setup = Setup { queue_max: 5, ..Setup::default() };
     let (app, ana, held, games) = prepared_at(TestApp::start_with(setup).await, TOGETHER, &[]).await;
@@ -506,7 +391,7 @@ async fn a_full_queue_refuses_new_appends_and_keeps_the_queued_ones() {
 }
 
 /// Waits until an append is held up at the gate, and says which process of PostgreSQL's does it.
-async fn until_inserting(app: &TestApp) -> i32 {
+pub(super) async fn until_inserting(app: &TestApp) -> i32 {
     let held_up = "select pid from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
     let begun = Instant::now();
     loop {
@@ -525,74 +410,5 @@ async fn until_blocked(app: &TestApp, pid: i32) {
     while !sqlx::query_scalar::<_, bool>(blocked).bind(pid).fetch_one(&app.db).await.expect("an answer") {
         assert!(begun.elapsed() < PATIENCE, "it waits for nothing");
         pause().await;
-    }
-}
-
-/// How many connections a server on this port has that it has not closed.
-fn connections(port: u16) -> usize {
-    let (port, table) = (format!(":{port:04X}"), fs::read_to_string("/proc/net/tcp").expect("Linux has it"));
-    let fields = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    // Established, or closed by the client alone.
-    fields.filter(|line| line[1].ends_with(&port) && ["01", "08"].contains(&line[3])).count()
-}
-
-/// A way to PostgreSQL on which an answer can be lost.
-struct Wire {
-    folder: PathBuf,
-    /// The id of a game, in the bytes of the statement whose answer is lost.
-    swallows: Arc<Mutex<Option<Uuid>>>,
-}
-
-impl Wire {
-    fn to(app: &TestApp) -> Self {
-        let folder = env::temp_dir().join(format!("wire-{}", Uuid::now_v7().simple()));
-        fs::create_dir(&folder).expect("a new folder");
-        let name = format!(".s.PGSQL.{}", app.options.get_port());
-        let listener = UnixListener::bind(folder.join(&name)).expect("a new socket");
-        let (there, swallows) = (Path::new(app.options.get_host()).join(&name), Arc::<Mutex<Option<Uuid>>>::default());
-        let switch = swallows.clone();
-        actix_web::rt::spawn(async move {
-            while let Ok((client, _)) = listener.accept().await {
-                let server = UnixStream::connect(&there).await.expect("PostgreSQL runs");
-                actix_web::rt::spawn(pass(client, server, switch.clone()));
-            }
-        });
-        Self { folder, swallows }
-    }
-
-    fn folder(&self) -> &str {
-        self.folder.to_str().expect("the path is text")
-    }
-
-    /// The next statement about this game is passed on; when its answer comes, which is after its commit, the connection ends.
-    fn swallow_the_answer_about(&self, game: &str) {
-        *self.swallows.lock().expect("it is short") = Some(game.parse().expect("an id"));
-    }
-}
-
-impl Drop for Wire {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// Passes on what comes from either side, until one of them ends.
-async fn pass(mut client: UnixStream, mut server: UnixStream, swallows: Arc<Mutex<Option<Uuid>>>) {
-    let (mut up, mut down, mut is_last) = (vec![0; 65536], vec![0; 65536], false);
-    loop {
-        tokio::select! {
-            read = client.read(&mut up) => {
-                let Ok(length @ 1..) = read else { return };
-                is_last |= swallows.lock().expect("it is short").take_if(|game| up[..length].windows(16).any(|id| id == game.as_bytes())).is_some();
-                server.write_all(&up[..length]).await.expect("PostgreSQL runs");
-            }
-            read = server.read(&mut down) => {
-                let Ok(length @ 1..) = read else { return };
-                if is_last {
-                    return;
-                }
-                client.write_all(&down[..length]).await.expect("the server runs");
-            }
-        }
     }
 }

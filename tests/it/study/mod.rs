@@ -2,6 +2,7 @@
 
 pub mod analyses;
 pub mod analysis_queue;
+pub mod analysis_workers;
 mod by_hand;
 pub mod drawings;
 pub mod explorer;

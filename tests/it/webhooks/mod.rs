@@ -6,3 +6,4 @@ pub mod deliveries;
 pub mod endpoints;
 pub mod locks;
 pub mod queues;
+pub mod sharing;

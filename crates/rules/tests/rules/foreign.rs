@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::{
     properties::{choices, config, made_up_position},
-    record::{hostile_name, with_all_seeds},
+    record_properties::{hostile_name, with_all_seeds},
 };
 
 proptest! {

@@ -31,5 +31,6 @@ mod perft;
 mod properties;
 mod readers;
 mod record;
+mod record_properties;
 mod solving;
 mod vectors;
