@@ -7,7 +7,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::{
-    connection::{DbError, statement},
+    connection::{DbError, statement, wait_longer_for_locks},
     games,
     players::{
         OwnPlayer, blocks, friends, mutes, personal_data,
@@ -111,7 +111,7 @@ pub async fn merge(
     let (guest, version) = (guest.player, guest.credentials_version);
     let mut transaction = pool.begin().await?;
     // Creations of the players hold the locks for a moment each.
-    sqlx::query("set local lock_timeout = '2s'").execute(&mut *transaction).await?;
+    wait_longer_for_locks(&mut transaction).await?;
     let locked = lock(&mut transaction, guest, account.player.id).await?;
     // A statement of its own: while the locks were waited for, another merge may have stored a row.
     let earlier = sqlx::query_scalar!("select player_id from merged_guest where guest_id = $1", guest.0);

@@ -14,7 +14,7 @@ use super::{
     kept_suspensions::{self, PersonKey},
     personal_data,
 };
-use crate::connection::{DbError, statement};
+use crate::connection::{DbError, statement, wait_longer_for_locks};
 
 /// Erases a player: the row stays, without a name, for the seats in games. Returns the new `credentials_version`, or `None` if
 /// there is no such player any more. Unfinished games are left to the caller, and imported ones too: see
@@ -28,7 +28,7 @@ pub async fn erase(
 ) -> Result<Option<i32>, DbError> {
     let mut transaction = pool.begin().await?;
     // Creations of the player hold the lock for a moment each, and there may be many.
-    sqlx::query("set local lock_timeout = '2s'").execute(&mut *transaction).await?;
+    wait_longer_for_locks(&mut transaction).await?;
     let locked = sqlx::query!("select id from player where id = $1 and kind <> 'deleted' for no key update", id.0);
     if locked.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?.is_none() {
         return Ok(None);

@@ -12,7 +12,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::devices::kind_of;
-use crate::connection::{DbError, statement};
+use crate::connection::{DbError, statement, wait_longer_for_locks};
 
 /// How many due devices one poll looks at, to choose from them by player and by host.
 const LOOKED_AT_MAX: i64 = 1000;
@@ -373,7 +373,7 @@ pub async fn record(pool: &PgPool, sent: &Sent, now: OffsetDateTime) -> Result<(
     let SentRow { id, lease, works, fails, lane, paused_until, not_before, is_gone } = sent.row();
     let mut transaction = pool.begin().await?;
     // No request waits for this, and it may wait longer than a request would.
-    sqlx::query("set local lock_timeout = '2s'").execute(&mut *transaction).await?;
+    wait_longer_for_locks(&mut transaction).await?;
     // By a statement of its own: the next ones see what was queued while it waited.
     let locked = sqlx::query_scalar!("select id from push_device where id = $1 and lease = $2 for update", id, lease);
     let locked = locked.fetch_optional(&mut *transaction).instrument(statement("lock push_device")).await?;

@@ -17,7 +17,7 @@ use super::{
     health,
 };
 use crate::{
-    connection::{DbError, columns, statement},
+    connection::{DbError, columns, statement, wait_longer_for_locks},
     games::{SeatedGame, columns::column},
 };
 
@@ -390,7 +390,7 @@ impl Batch {
     /// Locks webhooks; returns the enabled ones. One of `to_count` with too many queued deliveries is disabled.
     async fn lock(&mut self, ids: &[Uuid], to_count: &[Uuid], now: OffsetDateTime) -> Result<HashSet<Uuid>, DbError> {
         // No request waits for this, and it may wait for several locks: longer than a request would.
-        sqlx::query("set local lock_timeout = '2s'").execute(&mut *self.transaction).await?;
+        wait_longer_for_locks(&mut self.transaction).await?;
         let rows = sqlx::query!(
             r#"
             select id, case when id = any($3) then (

@@ -13,7 +13,7 @@ use super::{
     deliveries::UNVERIFIED,
     health::{self, Locked},
 };
-use crate::connection::{DbError, columns, statement};
+use crate::connection::{DbError, columns, statement, wait_longer_for_locks};
 
 /// After this many failed attempts in a row an endpoint counts as down, and its first success brings all that waits for
 /// it forward. After fewer, the delivery itself may be the cause.
@@ -109,7 +109,7 @@ columns! {
 pub async fn record(pool: &PgPool, runs: &[Run], is_part: bool, now: OffsetDateTime) -> Result<(), DbError> {
     let mut transaction = pool.begin().await?;
     if !is_part {
-        sqlx::query("set local lock_timeout = '2s'").execute(&mut *transaction).await?;
+        wait_longer_for_locks(&mut transaction).await?;
     }
     let webhooks: HashSet<Uuid> = runs.iter().map(|run| run.first.due.webhook).collect();
     let before = health::lock(&mut transaction, &webhooks.into_iter().collect::<Vec<_>>()).await?;
