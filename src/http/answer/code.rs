@@ -158,8 +158,8 @@ codes! {
         "Within a day the same `Idempotency-Key` came with something else. Nothing was done; give every new request a new key, \
          and keep the key with the body when sending again."
     RateLimited "rate_limited" TOO_MANY_REQUESTS "Too many calls"
-        "The player, or without a token the address, has made more calls than allowed, or uploads too much at once, or too many sign-ins to an\
-         account failed. Send the same request again after the seconds in `Retry-After`. `RateLimit` in every answer says how many calls are\
+        "The player, or without a token the address, has made more calls than allowed, or uploads too much at once, or too many sign-ins to an \
+         account failed. Send the same request again after the seconds in `Retry-After`. `RateLimit` in every answer says how many calls are \
          left."
     Internal "internal" INTERNAL_SERVER_ERROR "A fault of the server"
         "Not the client's doing. Nothing is said about the cause; `request_id` finds it in the server's log. Trying again \
