@@ -57,8 +57,8 @@ use crate::{
     responses(
         (status = 200, description = "A page of events, or a stream of them", content(
             (PlayerEventPage = "application/json"),
-            (String = "text/event-stream", example = "id: q83v…\nevent: resigned\ndata: {\"id\":\"q83v…\",\"game_id\":\"0199…\",\
-                \"seq\":3,\"at\":\"2026-11-21T20:15:00.000Z\",\"type\":\"resigned\",\"side\":\"south\"}\n\n"),
+            (String = "text/event-stream", example = "id: q83v…\nevent: resigned\n\
+                data: {\"id\":\"q83v…\",\"game_id\":\"0199…\",\"seq\":3,\"at\":\"2026-11-21T20:15:00.000Z\",\"type\":\"resigned\",\"side\":\"south\"}\n\n"),
         ), headers(
             ("Link" = String, description = "The address of the next page, if there is one"),
             ("Preference-Applied" = String, description = "`wait=N`, if the server was ready to wait that long"))),

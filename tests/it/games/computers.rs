@@ -14,7 +14,7 @@ use crate::support::{
     app::TestApp,
     binary::{self, Running},
     calls::Guest,
-    clock::now,
+    clock::{now, until},
     job::Job,
     scrape::count,
 };
@@ -162,11 +162,11 @@ async fn a_computers_turn_stays_queued_until_it_is_played_once() {
     assert_eq!(app.play_move(&id, &ana, 1, "A").await.status, 201);
     assert_eq!(turns(&app).await, 1);
     // The lease of a dead worker expires.
-    let until = now() + time::Duration::milliseconds(100);
-    let taken = computer_turns::take(&app.db, now(), until).await.expect("a database").expect("a turn");
+    let leased_until = now() + time::Duration::milliseconds(100);
+    let taken = computer_turns::take(&app.db, now(), leased_until).await.expect("a database").expect("a turn");
     assert_eq!((taken.game.0.to_string(), taken.version), (id.clone(), 2));
-    assert_eq!(computer_turns::take(&app.db, now(), until).await.expect("a database"), None);
-    sleep(Duration::from_millis(150)).await;
+    assert_eq!(computer_turns::take(&app.db, now(), leased_until).await.expect("a database"), None);
+    until("the lease expires", || now() > leased_until).await;
     // Several think about the same turn; one plays.
     let players: Vec<_> = (0..3).map(|_| player(&app)).collect();
     let game = game_once(&app, &id, is_turn_of("south")).await;

@@ -9,19 +9,22 @@ mod circles;
 mod documents;
 mod functions;
 mod games;
+mod layout;
 mod names;
 mod paths;
 mod sentences;
 mod snapshots;
 mod sources;
 mod statements;
+mod strings;
+mod waits;
 
 use self::sources::{Source, workspace};
 
 type Rule = fn(&[Source]) -> Vec<String>;
 
 /// Each rule by what it finds.
-const RULES: [(&str, Rule); 19] = [
+const RULES: [(&str, Rule); 24] = [
     ("circles of imports", circles::findings),
     ("modules of the server that are used where they may not be", boundaries::unknown_neighbours),
     ("modules of the server that MAY_USE does not list", boundaries::unlisted_modules),
@@ -34,10 +37,15 @@ const RULES: [(&str, Rule); 19] = [
     ("re-exports by glob", boundaries::globs),
     ("games that are named outside of the rules and the engine", games::findings),
     ("statements without a span", statements::without_span),
+    ("statements that PostgreSQL has not checked at compile time", statements::unchecked),
     ("statements of the append that find games by other than their ids", statements::of_the_append),
     ("files without a head", names::without_head),
     ("names for rooms of leftovers", names::leftovers),
     ("long functions", functions::findings),
+    ("long files", |_| layout::long_files()),
+    ("files at the root that are not on the list", |_| layout::out_of_place()),
+    ("strings that join words where they are continued", |_| strings::joined_words()),
+    ("fixed waits of tests", |_| waits::fixed_waits()),
     ("long names of tests", |_| names::long_test_names()),
     ("persons in the place of processes", |_| documents::persons()),
     ("long sentences and wide lines of comments", |_| sentences::long_sentences()),

@@ -1,8 +1,9 @@
-//! Statements: each has a span, and those of the append find games by their ids alone.
+//! Statements: each is checked at compile time and has a span, but for those that are listed here. Those of the append find games by their
+//! ids alone.
 
 use proc_macro2::TokenTree;
 use syn::{
-    Expr, ExprAwait, ExprMethodCall, Macro,
+    Expr, ExprAwait, ExprCall, ExprMethodCall, Macro, Path,
     visit::{self, Visit},
 };
 
@@ -11,21 +12,48 @@ use super::sources::Source;
 /// Ends of a statement: what sends it.
 const SENDS: [&str; 4] = ["execute", "fetch_all", "fetch_one", "fetch_optional"];
 
-/// Their statements are for many requests at once, and each request has a span around its wait; or no request sends them.
-const EXEMPT: [&str; 3] = ["games::append", "games::lookups", "migrations"];
+/// The statements of the first two are for many requests at once, and each request has a span around its wait. No request and no job sends
+/// the others: they open a connection, or are those of a command.
+const EXEMPT: [&str; 6] =
+    ["games::append", "games::lookups", "connection::database", "connection::waiting", "databases", "migrations"];
 
-/// Looks for statements that are awaited without a span. A statement that is not checked when compiled, such as `set local` or
-/// those of the migrations, needs none.
+/// Modules with statements that are not checked at compile time. They set what holds for a session or a transaction, or define, grant and
+/// lock tables. Some ask a database that may lack the schema. Deletions of personal data are made of a list of columns.
+const UNCHECKED: [&str; 14] = [
+    "connection::database",
+    "connection::lock_wait",
+    "connection::waiting",
+    "databases",
+    "migrations",
+    "players::personal_data",
+    "readiness",
+    "records::deletion",
+    "records::import",
+    "rights",
+    "study::explorer_index",
+    "study::rebuild::loading",
+    "study::rebuild::state",
+    "study::rebuild::swap",
+];
+
+/// Looks for statements that are awaited without a span.
 struct Bare {
     /// How many statements have one.
     with_span: usize,
     found: Vec<usize>,
 }
 
-/// Whether a chain of calls begins with a macro of sqlx.
-fn is_checked(receiver: &Expr) -> bool {
+/// Whether a path names a function of sqlx that takes a statement as text.
+fn takes_text(path: &Path) -> bool {
+    let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    names.len() == 2 && names[0] == "sqlx" && (names[1].starts_with("query") || names[1] == "raw_sql")
+}
+
+/// Whether a chain of calls begins with a statement.
+fn is_statement(receiver: &Expr) -> bool {
     match receiver {
-        Expr::MethodCall(call) => is_checked(&call.receiver),
+        Expr::MethodCall(call) => is_statement(&call.receiver),
+        Expr::Call(call) => matches!(&*call.func, Expr::Path(function) if takes_text(&function.path)),
         Expr::Macro(call) => {
             call.mac.path.segments.last().is_some_and(|name| name.ident.to_string().starts_with("query"))
         }
@@ -36,7 +64,7 @@ fn is_checked(receiver: &Expr) -> bool {
 }
 
 fn sends(call: &ExprMethodCall) -> bool {
-    SENDS.contains(&call.method.to_string().as_str()) && is_checked(&call.receiver)
+    SENDS.contains(&call.method.to_string().as_str()) && is_statement(&call.receiver)
 }
 
 impl<'ast> Visit<'ast> for Bare {
@@ -71,6 +99,42 @@ pub fn without_span(sources: &[Source]) -> Vec<String> {
     if count < 100 {
         findings.push(format!("only {count} statements with a span: the rule has lost sight of them"));
     }
+    findings
+}
+
+/// Looks for statements that are given as text.
+struct Texts(Vec<usize>);
+
+impl<'ast> Visit<'ast> for Texts {
+    fn visit_expr_call(&mut self, call: &'ast ExprCall) {
+        if let Expr::Path(function) = &*call.func
+            && takes_text(&function.path)
+        {
+            self.0.extend(function.path.segments.last().map(|name| name.ident.span().start().line));
+        }
+        visit::visit_expr_call(self, call);
+    }
+}
+
+fn texts(source: &Source) -> Vec<usize> {
+    let mut texts = Texts(vec![]);
+    texts.visit_file(&source.file);
+    texts.0
+}
+
+pub fn unchecked(sources: &[Source]) -> Vec<String> {
+    let mut findings = vec![];
+    let mut used = vec![];
+    for source in sources.iter().filter(|source| source.is_of(&["db"])) {
+        let (module, lines) = (source.module.join("::"), texts(source));
+        if UNCHECKED.contains(&module.as_str()) {
+            used.extend((!lines.is_empty()).then_some(module));
+        } else {
+            findings.extend(lines.iter().map(|line| format!("{}:{line} sends an unchecked statement", source.path)));
+        }
+    }
+    let unused = UNCHECKED.iter().filter(|listed| !used.iter().any(|module| module == *listed));
+    findings.extend(unused.map(|listed| format!("{listed} has no unchecked statement any more")));
     findings
 }
 
@@ -147,7 +211,21 @@ fn a_statement_without_a_span_is_found() {
             sqlx::query(\"set local a = 1\").execute(pool).await?;
         }",
     )]);
-    assert_eq!((count, bad.len()), (1, 2), "{bad:?}");
+    assert_eq!((count, bad.len()), (1, 3), "{bad:?}");
+}
+
+#[test]
+fn a_statement_that_is_given_as_text_is_found() {
+    let text = "async fn f() { sqlx::query(\"a\").execute(pool).await?; sqlx::query_scalar::<_, bool>(b).fetch_one(pool); sqlx::query!(\"c\") }";
+    assert_eq!(texts(&Source::parse("crates/db/src/games/a.rs", text)), [1, 1]);
+    let found = unchecked(&[Source::parse("crates/db/src/games/a.rs", text)]);
+    assert_eq!(found.iter().filter(|finding| finding.contains("games/a.rs:1")).count(), 2);
+    assert!(found.iter().any(|finding| finding.starts_with("migrations has no")), "{found:?}");
+    assert!(
+        !unchecked(&[Source::parse("crates/db/src/migrations.rs", text)])
+            .iter()
+            .any(|finding| finding.contains("migrations"))
+    );
 }
 
 #[test]

@@ -350,8 +350,10 @@ fn no_game_of_a_single_round_takes_burnt_pits_or_other_rounds() {
 
 #[test]
 fn the_presets_differ_from_standard_as_documented() {
-    let standard = "pits=7;seeds=7;empty_capture=true;take_own_seed=true;capture_needs_lap=false;rounds=single;\
-                    opening=south";
+    let standard = concat!(
+        "pits=7;seeds=7;empty_capture=true;take_own_seed=true;capture_needs_lap=false;rounds=single;",
+        "opening=south",
+    );
     let written = |options: &AnyOptions| {
         options.values().iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(";")
     };

@@ -21,9 +21,11 @@ fn written(options: &AnyOptions) -> String {
 
 #[test]
 fn the_presets_differ_from_standard_as_documented() {
-    let standard = "pits=6;seeds=4;sow_stores=own;extra_turn=mandatory;capture=opposite;capture_land=own;\
-                    empty_capture=false;end=side_empty;remaining=side_owner;majority_end=false;\
-                    majority_remaining=leave;pie=false";
+    let standard = concat!(
+        "pits=6;seeds=4;sow_stores=own;extra_turn=mandatory;capture=opposite;capture_land=own;",
+        "empty_capture=false;end=side_empty;remaining=side_owner;majority_end=false;",
+        "majority_remaining=leave;pie=false",
+    );
     let bga = standard.replace("end=side_empty", "end=no_move").replace("majority_end=false", "majority_end=true");
     for (preset, expected) in [
         ("standard", standard.to_owned()),

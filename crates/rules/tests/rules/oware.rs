@@ -313,8 +313,10 @@ fn a_position_that_no_game_of_oware_has_is_refused() {
 
 #[test]
 fn the_presets_differ_from_standard_as_documented() {
-    let standard = "pits=6;seeds=4;grand_slam=no_capture;must_feed=true;majority_end=true;majority_remaining=leave;\
-                    repetition=2;repetition_award=side_owner;agree_end=true";
+    let standard = concat!(
+        "pits=6;seeds=4;grand_slam=no_capture;must_feed=true;majority_end=true;majority_remaining=leave;",
+        "repetition=2;repetition_award=side_owner;agree_end=true",
+    );
     for (preset, slam, repetition, award) in [
         ("standard", "no_capture", 2, "side_owner"),
         ("app", "capture", 3, "side_owner"),
