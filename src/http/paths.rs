@@ -9,7 +9,7 @@ use arrayvec::ArrayVec;
 use utoipa::openapi;
 
 /// The addresses of the page for people. One document is served at all of them, and its script shows what the address names.
-pub(crate) const PAGE_ADDRESSES: [&str; 10] = [
+pub(crate) const PAGE_ADDRESSES: [&str; 11] = [
     "/",
     "/new",
     "/lobby",
@@ -17,6 +17,7 @@ pub(crate) const PAGE_ADDRESSES: [&str; 10] = [
     "/settings",
     "/rules",
     "/rules/{variant}",
+    "/games",
     "/games/{id}",
     "/review/{id}",
     "/explore/{variant}",

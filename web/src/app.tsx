@@ -16,6 +16,7 @@ const ReviewView = later(async () => (await import("./views/review.tsx")).Review
 const RulesView = later(async () => (await import("./views/rules.tsx")).RulesView);
 const NewGameView = later(async () => (await import("./views/new-game.tsx")).NewGameView);
 const ExploreView = later(async () => (await import("./views/explore.tsx")).ExploreView);
+const HistoryView = later(async () => (await import("./views/history.tsx")).HistoryView);
 
 export function App() {
   return (
@@ -45,6 +46,9 @@ function View() {
     case "review":
       // Another player has other notes.
       return <ReviewView key={`${value.id} ${departures.value}`} id={value.id} />;
+    case "history":
+      // Another player has other games.
+      return <HistoryView key={departures.value} />;
     case "rules":
       return <RulesView variant={value.variant} />;
     case "explore":

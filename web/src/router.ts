@@ -9,6 +9,7 @@ export type Route =
   | { view: "lobby" }
   | { view: "account" }
   | { view: "settings" }
+  | { view: "history" }
   | { view: "rules"; variant: string | null }
   | { view: "game"; id: string; joinCode: string | null }
   | { view: "review"; id: string }
@@ -25,6 +26,7 @@ const PATTERNS: [RegExp, (parts: string[], hash: string) => Route][] = [
   [/^\/account$/, () => ({ view: "account" })],
   [/^\/settings$/, () => ({ view: "settings" })],
   [/^\/rules(?:\/([\w-]+))?$/, ([variant]) => ({ view: "rules", variant: variant ?? null })],
+  [/^\/games$/, () => ({ view: "history" })],
   [/^\/games\/([^/]+)$/, ([id = ""], hash) => ({ view: "game", id, joinCode: JOIN.exec(hash)?.[1] ?? null })],
   [/^\/review\/([^/]+)$/, ([id = ""]) => ({ view: "review", id })],
   [/^\/explore\/([\w-]+)$/, ([variant = ""]) => ({ view: "explore", variant })],

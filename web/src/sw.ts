@@ -50,7 +50,7 @@ const CACHE = `page-${__RELEASE__}`;
 const KEPT = { cacheName: CACHE, ignoreVary: true };
 
 /** Addresses of the page itself. All others, such as the API and its documentation, go to the server. */
-const PAGE = /^\/(?:new|lobby|account|settings|rules(?:\/[\w-]+)?|games\/[^/]+|review\/[^/]+|explore\/[\w-]+)?$/;
+const PAGE = /^\/(?:new|lobby|account|settings|rules(?:\/[\w-]+)?|games(?:\/[^/]+)?|review\/[^/]+|explore\/[\w-]+)?$/;
 
 /** How long a slow network may take before the kept page is shown. */
 const PATIENCE_MS = 4000;

@@ -205,7 +205,7 @@ test("an option that goes only with another one is closed until then, and says w
 test("what the server refuses is told at its field", async () => {
   const ana = await Person.arrive({ expected: /422|404/ });
   await ana.open("/new?variant=oware&opponent=player");
-  await ana.page.getByLabel("Id of the player").fill("0199a000-0000-7000-8000-000000000000");
+  await ana.page.getByLabel("Name of the player").fill("0199a000-0000-7000-8000-000000000000");
   await ana.page.getByText("There is no such player.").waitFor();
   await ana.page.getByLabel("For each turn").check();
   await ana.page.getByLabel("Time for each turn", { exact: true }).fill("99");
@@ -216,7 +216,7 @@ test("what the server refuses is told at its field", async () => {
   await ana.screenshot("new-refused", true);
   await ana.page.getByLabel("Time for each turn", { exact: true }).fill("3");
   const bo = await guest("<i>Bo</i>");
-  await ana.page.getByLabel("Id of the player").fill(` ${bo.id} `);
+  await ana.page.getByLabel("Name of the player").fill(` ${bo.id} `);
   await ana.page.locator("#new-opponent-player_id-hint bdi", { hasText: "<i>Bo</i>" }).waitFor();
   await ana.button("Begin the game").click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });

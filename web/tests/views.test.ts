@@ -13,7 +13,7 @@ import { BASE, becomes, call, closeBrowser, eventually, guest, Person } from "./
 
 after(closeBrowser);
 
-const VIEWS = ["/", "/lobby", "/account", "/settings"];
+const VIEWS = ["/", "/lobby", "/games", "/account", "/settings"];
 
 const NAMES = ["<b onclick=x>Ana</b>&amp;", "👩🏽‍🚀".repeat(4) + "🦀".repeat(16), "שרה ‏Bo", "W".repeat(32)];
 

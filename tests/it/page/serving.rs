@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 /// An address of each kind that the page has.
-const ADDRESSES: [&str; 10] = [
+const ADDRESSES: [&str; 11] = [
     "/",
     "/?fbclid=1",
     "/new",
@@ -23,6 +23,7 @@ const ADDRESSES: [&str; 10] = [
     "/settings",
     "/rules",
     "/rules/oware",
+    "/games",
     "/games/0199a000-0000-7000-8000-000000000000",
     "/review/nonsense",
 ];

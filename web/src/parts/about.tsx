@@ -1,10 +1,10 @@
 // What a game is played by, in one line: the rules, the clock and the own side. Its options are in a sheet.
 
-import type { Clock, Game, Side } from "@mancala-server/client";
+import type { Game, Side } from "@mancala-server/client";
 import { useRef, useState } from "preact/hooks";
 
 import { variants } from "../state/create.ts";
-import { clockTime, span } from "../texts/format.ts";
+import { clockInWords } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
 import { later } from "../views/later.tsx";
 
@@ -42,18 +42,11 @@ export function AboutGame({ game }: { game: Game }) {
 }
 
 /** The preset's title, and whether options differ from it; nothing while the server's list does not say. */
-function presetOf({ variant, preset, options }: Game): string {
+export function presetOf({ variant, preset, options }: Game): string {
   const found = variants.value.find(({ name }) => name === variant)?.presets.find(({ name }) => name === preset);
   if (!found) return "";
   const isChanged = Object.entries(found.options ?? {}).some(([name, value]) => Object.hasOwn(options, name) && options[name] !== value);
   return isChanged ? t("about.changed", { preset: found.title }) : found.title;
-}
-
-function clockInWords({ type, move_s: move, initial_s: initial = 0, increment_s: increment = 0 }: Clock): string {
-  if (type === "unlimited") return t("clock.unlimited");
-  if (move !== undefined) return t("clock.per-move", { time: span(move) });
-  const time = span(initial);
-  return increment > 0 ? t("about.bank-more", { time, more: increment < 60 ? clockTime(increment) : span(increment) }) : t("about.bank", { time });
 }
 
 function sideInWords({ me, opponent, seats, status }: Game): string {

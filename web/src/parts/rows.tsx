@@ -3,13 +3,14 @@
 import type { Game } from "@mancala-server/client";
 import { useEffect } from "preact/hooks";
 
-import { join, titleOf } from "../state/create.ts";
-import { followLobby, lobby } from "../state/lists.ts";
+import { isSeated, join, titleOf } from "../state/create.ts";
+import { followLobby, lobby, readLobby } from "../state/lists.ts";
 import { nameAt } from "../state/names.ts";
 import { now } from "../state/network.ts";
 import { me } from "../state/session.ts";
-import { clockTime, relative, span } from "../texts/format.ts";
-import { t } from "../texts/index.ts";
+import { clockInWords, clockTime, relative } from "../texts/format.ts";
+import { t, type Key } from "../texts/index.ts";
+import { presetOf } from "./about.tsx";
 import { Action, Badge, PlayerName } from "./ui.tsx";
 
 /** Who plays against whom, from the player's point of view. */
@@ -56,12 +57,6 @@ export function stateOf(game: Game): { text: string; isUrgent: boolean } {
   return { text: t(isMine ? "row.your-turn" : "row.their-turn"), isUrgent: isMine };
 }
 
-/** Whether the player sits in a game. */
-export function isMine({ seats }: Game): boolean {
-  const player = me.value?.id;
-  return player !== undefined && [seats.south?.id, seats.north?.id].includes(player);
-}
-
 /** How much time the turn has, or when something happened last. */
 export function sinceOf(game: Game): string {
   const { deadline } = game.clock;
@@ -92,13 +87,13 @@ export function GameRow({ game }: { game: Game }) {
   );
 }
 
-/** Games that wait for an opponent. */
-export function Lobby() {
+/** Games that wait for an opponent. They come and go while the list is looked at. */
+export function Lobby({ title = "lobby.title" }: { title?: Key }) {
   useEffect(followLobby, []);
-  const others = lobby.value?.filter(({ seats }) => (seats.south ?? seats.north)?.id !== me.value?.id);
+  const others = lobby.value?.filter((game) => !isSeated(game));
   return (
     <section class="card" aria-labelledby="lobby-title">
-      <h2 id="lobby-title">{t("lobby.title")}</h2>
+      <h2 id="lobby-title">{t(title)}</h2>
       {others?.length === 0 && <p class="quiet">{t("lobby.none")}</p>}
       {!others && <p class="quiet">{t("ui.loading")}</p>}
       <ul class="rows">{others?.map((game) => <LobbyRow key={game.id} game={game} />)}</ul>
@@ -108,14 +103,23 @@ export function Lobby() {
 
 function LobbyRow({ game }: { game: Game }) {
   const creator = game.seats.south ?? game.seats.north;
-  const { clock } = game;
-  const time = clock.type === "unlimited" ? t("clock.unlimited") : clock.move_s ? t("clock.per-move", { time: span(clock.move_s) }) : span(clock.initial_s ?? 0);
+  const take = async () => {
+    try {
+      await join(game.id, null);
+    } catch (error) {
+      // Another player was faster, or the game is gone: so are others, perhaps.
+      void readLobby();
+      throw error;
+    }
+  };
   return (
-    <li class="game-row">
+    <li class="game-row offer">
       <span class="who">{creator && <PlayerName player={creator} />}</span>
-      <span class="what">{titleOf(game.variant)}</span>
-      <span class="state">{time}</span>
-      <Action run={() => join(game.id, null)} label={t("lobby.join-of", { name: creator?.name ?? "" })}>
+      <span class="what">
+        {titleOf(game.variant)} · <span lang="en">{presetOf(game)}</span>
+      </span>
+      <span class="what">{clockInWords(game.clock)}</span>
+      <Action run={take} label={t("lobby.join-of", { name: creator?.name ?? "" })}>
         {t("game.join")}
       </Action>
     </li>

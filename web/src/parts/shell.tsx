@@ -36,6 +36,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
           </a>
           <a href="/lobby">{t("nav.lobby")}</a>
           <a href="/rules">{t("nav.rules")}</a>
+          {me.value && (
+            <a class="wide" href="/games">
+              {t("nav.games")}
+            </a>
+          )}
           <a class="person" href="/account">
             <bdi>{me.value ? me.value.name : t("nav.account")}</bdi>
           </a>

@@ -16,7 +16,7 @@ const RUNNING_MAX = 6;
 const GATHER_MS = 300;
 
 /** How often the games of others are read again, while they are looked at. */
-const LOBBY_MS = 10_000;
+const LOBBY_MS = 5000;
 const RUNNING_MS = 20_000;
 
 export interface Mine {

@@ -1,5 +1,7 @@
 // Times and durations as people read them.
 
+import type { Clock } from "@mancala-server/client";
+
 import { language, t } from "./index.ts";
 
 const [MINUTE, HOUR, DAY] = [60, 3600, 86400];
@@ -19,6 +21,14 @@ export function span(seconds: number): string {
   return t("time.minutes", { count: Math.round(seconds / MINUTE) });
 }
 
+/** A whole clock: `1 day for each turn`, `10 minutes each, 0:05 more a turn`. */
+export function clockInWords({ type, move_s: move, initial_s: initial = 0, increment_s: increment = 0 }: Clock): string {
+  if (type === "unlimited") return t("clock.unlimited");
+  if (move !== undefined) return t("clock.per-move", { time: span(move) });
+  const time = span(initial);
+  return increment > 0 ? t("about.bank-more", { time, more: increment < MINUTE ? clockTime(increment) : span(increment) }) : t("about.bank", { time });
+}
+
 /** How long ago, or in what time: `3 hours ago`. */
 export function relative(at: string, now: number): string {
   const seconds = (Date.parse(at) - now) / 1000;
@@ -28,6 +38,11 @@ export function relative(at: string, now: number): string {
   if (size < HOUR) return format.format(Math.round(seconds / MINUTE), "minute");
   if (size < DAY) return format.format(Math.round(seconds / HOUR), "hour");
   return format.format(Math.round(seconds / DAY), "day");
+}
+
+/** A day. */
+export function day(at: string): string {
+  return new Intl.DateTimeFormat(language.value, { dateStyle: "medium" }).format(new Date(at));
 }
 
 /** A day and a time. */

@@ -4,7 +4,7 @@ import type { Player, Schemas } from "@mancala-server/client";
 import { useEffect, useState } from "preact/hooks";
 
 import { Heading } from "../parts/shell.tsx";
-import { Action, Confirm, Copy, Field, Form, PlayerName } from "../parts/ui.tsx";
+import { Action, Confirm, Copy, Field, Form, PlayerName, Tick } from "../parts/ui.tsx";
 import { client, SOON } from "../client.ts";
 import { ask } from "../state/ask.ts";
 import { attempt, failedBy, say } from "../state/messages.ts";
@@ -180,7 +180,7 @@ function KeptGuest() {
 
 function Profile({ player }: { player: Player }) {
   const [name, setName] = useState(player.name);
-  const [profile, setProfile] = useState<Schemas["Profile"] | null>(null);
+  const [profile, setProfile] = useState<Schemas["CallerProfile"] | null>(null);
   useEffect(() => {
     setName(player.name);
     void client.api.GET("/v1/me").then(({ data }) => data && setProfile(data), () => undefined);
@@ -190,6 +190,11 @@ function Profile({ player }: { player: Player }) {
     set({ name: name.trim() });
     say(t("account.saved"));
   };
+  const find = (isFindable: boolean) =>
+    attempt(async () => {
+      await ask(client.api.PATCH("/v1/me", { body: { is_findable: isFindable } }));
+      setProfile((before) => before && { ...before, is_findable: isFindable });
+    });
   return (
     <section class="card">
       <h2>
@@ -211,6 +216,9 @@ function Profile({ player }: { player: Player }) {
       <Form submit={t("account.rename")} run={rename}>
         <Field id="rename" label={t("account.name")} value={name} maxLength={32} isRequired onInput={setName} />
       </Form>
+      {profile && player.kind === "account" && (
+        <Tick id="findable" label={t("account.findable")} isChecked={profile.is_findable} onChange={(isFindable) => void find(isFindable)} />
+      )}
     </section>
   );
 }

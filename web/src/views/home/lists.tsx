@@ -3,9 +3,9 @@
 import type { Game } from "@mancala-server/client";
 import { useEffect } from "preact/hooks";
 
-import { GameRow, isMine, Opponents, sinceOf, stateOf } from "../../parts/rows.tsx";
+import { GameRow, Opponents, sinceOf, stateOf } from "../../parts/rows.tsx";
 import { Badge } from "../../parts/ui.tsx";
-import { pictureOf, titleOf } from "../../state/create.ts";
+import { isSeated, pictureOf, titleOf } from "../../state/create.ts";
 import { followRunning, mine, running } from "../../state/lists.ts";
 import { me } from "../../state/session.ts";
 import { t } from "../../texts/index.ts";
@@ -87,6 +87,9 @@ export function MyGames() {
               <GameRow key={game.id} game={game} />
             ))}
           </ul>
+          <p class="all">
+            <a href="/games">{t("history.all")}</a>
+          </p>
         </>
       )}
     </section>
@@ -96,7 +99,7 @@ export function MyGames() {
 /** Games of others that go on now, or that are over. Without any, nothing is said. */
 export function Running() {
   useEffect(followRunning, []);
-  const games = running.value.filter((game) => !isMine(game));
+  const games = running.value.filter((game) => !isSeated(game));
   if (games.length === 0) return null;
   const isOn = games.some(({ status }) => status === "active");
   return (

@@ -55,13 +55,12 @@ export interface LineProps extends Described {
   max?: number | undefined;
   step?: number | "any";
   maxLength?: number;
-  list?: string;
   children?: ComponentChildren;
 }
 
 /** A line to fill in: a number or a text. */
 export function Line(props: LineProps) {
-  const { pointer, label, value, onInput, error, isDisabled = false, type = "text", min, max, step, maxLength, list } = props;
+  const { pointer, label, value, onInput, error, isDisabled = false, type = "text", min, max, step, maxLength } = props;
   return (
     <div class="field">
       <label for={idOf(pointer)}>{label}</label>
@@ -69,14 +68,14 @@ export function Line(props: LineProps) {
         <input
           id={idOf(pointer)}
           dir="auto"
-          type={type}
+          // The types of Preact know one kind of field at a time.
+          type={type as "text"}
           inputMode={type === "number" ? "numeric" : undefined}
           value={value}
           min={min}
           max={max}
           step={step}
           maxLength={maxLength}
-          list={list}
           disabled={isDisabled}
           autoComplete="off"
           spellcheck={false}

@@ -6,13 +6,12 @@ import { useEffect, useState } from "preact/hooks";
 import { Choice, PlayerName } from "../../parts/ui.tsx";
 import { client } from "../../client.ts";
 import { ask } from "../../state/ask.ts";
-import { mine } from "../../state/lists.ts";
 import { failedBy } from "../../state/messages.ts";
 import { me } from "../../state/session.ts";
 import { set, settings } from "../../state/settings.ts";
 import { t } from "../../texts/index.ts";
-import { Check, idOf, Line, Select, Time, type Errors } from "./fields.tsx";
-import type { Filled, Opponent, Unit } from "./settings.ts";
+import { Check, Line, Select, Time, type Errors } from "./fields.tsx";
+import { idOfPlayer, type Filled, type Opponent, type Unit } from "./settings.ts";
 
 export interface PartProps {
   filled: Filled;
@@ -26,8 +25,6 @@ const CLOCKS = ["unlimited", "per_move", "bank"] as const;
 const VISIBILITIES = ["", "public", "unlisted", "private"] as const;
 const LEVELS = [1, 2, 3, 4, 5, 6, 7, 8];
 const LONG: readonly Unit[] = ["minutes", "hours", "days"];
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function OpponentFields({ filled, errors, onChange }: PartProps) {
   const { opponent, level, practice, secondName, isSought, side, visibility } = filled;
@@ -105,49 +102,85 @@ export function OpponentFields({ filled, errors, onChange }: PartProps) {
   );
 }
 
-/** A player by id. Players of earlier games are proposed, and the name that the id stands for is shown. */
-function PlayerField({ filled: { playerId }, errors, onChange }: PartProps) {
-  const id = playerId.trim();
-  const [found, setFound] = useState<{ id: string; player: Schemas["Profile"] | null } | null>(null);
-  useEffect(() => {
-    if (!UUID.test(id)) return;
-    const ending = new AbortController();
-    ask(client.api.GET("/v1/players/{player_id}", { params: { path: { player_id: id } }, signal: ending.signal })).then(
-      (player) => setFound({ id, player }),
-      (error: unknown) => failedBy(error, "not_found") && setFound({ id, player: null }),
-    );
-    return () => ending.abort();
-  }, [id]);
-  const isHere = found?.id === id;
-  const error = errors.get("/opponent/player_id") ?? (isHere && found.player === null ? t("new.no-player") : undefined);
+/** A player by name. Players of earlier games are proposed, and accounts that want to be found. The name that an id stands for is shown. */
+function PlayerField({ filled: { playerName, playerId }, errors, onChange }: PartProps) {
+  const id = playerId === "" ? idOfPlayer({ playerId, playerName }) : null;
+  const named = useNamed(id);
+  const proposed = useProposed(id === null ? playerName.trim() : "");
+  const error = errors.get("/opponent/player_id") ?? errors.get("/opponent/name") ?? (named === "none" ? t("new.no-player") : undefined);
   return (
     <>
       <Line
         pointer="/opponent/player_id"
-        label={t("new.player-id")}
-        hint={isHere && found.player ? <PlayerName player={found.player} /> : t("new.player-hint")}
-        value={playerId}
+        label={t("new.player-name")}
+        hint={named !== null && named !== "none" ? <PlayerName player={named} /> : t("new.player-hint")}
+        value={playerName}
         maxLength={64}
-        list={`${idOf("/opponent/player_id")}-list`}
         error={error}
-        onInput={(next) => onChange({ playerId: next })}
+        onInput={(next) => onChange({ playerName: next, playerId: "" })}
       />
-      <datalist id={`${idOf("/opponent/player_id")}-list`}>
-        {knownPlayers().map(({ id: each, name }) => (
-          <option key={each} value={each}>
-            {name}
-          </option>
-        ))}
-      </datalist>
+      {proposed.length > 0 && (
+        <Choice
+          name="new-player"
+          label={t("new.players")}
+          value={playerId}
+          choices={proposed.map(({ id: each, name }) => ({ value: each, label: name }))}
+          onChange={(next) => onChange({ playerId: next, playerName: proposed.find(({ id: each }) => each === next)?.name ?? playerName })}
+        />
+      )}
     </>
   );
 }
 
-function knownPlayers(): { id: string; name: string }[] {
-  const games = mine.value ? [...mine.value.active, ...mine.value.finished] : [];
-  const players = games.flatMap(({ seats }) => [seats.south, seats.north]).flatMap((player) => player ?? []);
-  const people = players.filter(({ id, kind }) => id !== me.value?.id && (kind === "guest" || kind === "account"));
-  return [...new Map(people.map((player) => [player.id, player])).values()];
+type Person = Pick<Schemas["Player"], "id" | "name">;
+
+/** The player that an id stands for: null until that is known, or without an id. */
+function useNamed(id: string | null): Schemas["Profile"] | "none" | null {
+  const [found, setFound] = useState<{ id: string; player: Schemas["Profile"] | "none" } | null>(null);
+  useEffect(() => {
+    if (id === null) return;
+    const ending = new AbortController();
+    ask(client.api.GET("/v1/players/{player_id}", { params: { path: { player_id: id } }, signal: ending.signal })).then(
+      (player) => setFound({ id, player }),
+      (error: unknown) => failedBy(error, "not_found") && setFound({ id, player: "none" }),
+    );
+    return () => ending.abort();
+  }, [id]);
+  return found !== null && found.id === id ? found.player : null;
+}
+
+/** A name that is still being written asks for nothing. */
+const DELAY_MS = 200;
+
+/** The server looks for names from this length. */
+const PREFIX_MIN = 2;
+
+/** As many as are looked over at once. */
+const PROPOSED_MAX = 8;
+
+/** Opponents of earlier games whose names begin so, and accounts that want to be found by the beginning of their names. */
+function useProposed(beginning: string): Person[] {
+  const [recent, setRecent] = useState<readonly Person[]>([]);
+  const [found, setFound] = useState<readonly Person[]>([]);
+  useEffect(() => {
+    if (me.value) ask(client.api.GET("/v1/me/opponents")).then(({ items }) => setRecent(items.map(({ player }) => player)), () => undefined);
+  }, [me.value?.id]);
+  useEffect(() => {
+    setFound([]);
+    if (!me.value || beginning.length < PREFIX_MIN) return;
+    const ending = new AbortController();
+    const timer = setTimeout(() => {
+      const call = client.api.GET("/v1/players", { params: { query: { name_prefix: beginning } }, signal: ending.signal });
+      // Without proposals the whole name still works.
+      ask(call).then(({ items }) => setFound(items), () => undefined);
+    }, DELAY_MS);
+    return () => {
+      clearTimeout(timer);
+      ending.abort();
+    };
+  }, [beginning, me.value?.id]);
+  const fitting = recent.filter(({ name }) => name.toLowerCase().startsWith(beginning.toLowerCase()));
+  return [...new Map([...fitting, ...found].map((person) => [person.id, person])).values()].slice(0, PROPOSED_MAX);
 }
 
 export function TimeFields({ filled, errors, onChange }: PartProps) {

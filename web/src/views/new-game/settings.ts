@@ -26,6 +26,9 @@ export interface Filled {
   practice: boolean;
   /** Who sits beside the player, at one device. */
   secondName: string;
+  /** The name of an opponent as it is written, or an id. */
+  playerName: string;
+  /** The id of the player who was picked by that name; empty for none. */
   playerId: string;
   /** Join a game that waits, if there is one like it. */
   isSought: boolean;
@@ -82,9 +85,20 @@ export function requestOf(filled: Filled, options: OptionValues): NewGame {
   return { ...request, opponent: opponentOf(filled) };
 }
 
-function opponentOf({ opponent, level, playerId, secondName }: Filled): NonNullable<NewGame["opponent"]> {
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The id that a player is named by; null for one who is named by the whole name. */
+export function idOfPlayer({ playerId, playerName }: Pick<Filled, "playerId" | "playerName">): string | null {
+  if (playerId !== "") return playerId;
+  return UUID.test(playerName.trim()) ? playerName.trim() : null;
+}
+
+function opponentOf({ opponent, level, playerId, playerName, secondName }: Filled): NonNullable<NewGame["opponent"]> {
   if (opponent === "computer") return { type: opponent, level };
-  if (opponent === "player") return { type: opponent, player_id: playerId.trim() };
+  if (opponent === "player") {
+    const id = idOfPlayer({ playerId, playerName });
+    return { type: opponent, ...(id === null ? { name: playerName.trim() } : { player_id: id }) };
+  }
   return opponent === "self" ? hotseat(secondName) : { type: opponent };
 }
 
