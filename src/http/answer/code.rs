@@ -7,6 +7,11 @@ use utoipa::ToSchema;
 /// The status of an answer that is unchanged since the client received it.
 pub const NOT_MODIFIED: StatusCode = StatusCode::NOT_MODIFIED;
 
+/// One code as a type, or a tuple of such types.
+pub trait Codes {
+    const CODES: &'static [Code];
+}
+
 macro_rules! codes {
     ($($variant:ident $word:literal $status:ident $title:literal $meaning:literal)+) => {
         /// The closed list of failure codes. A code never changes its meaning.
@@ -33,6 +38,18 @@ macro_rules! codes {
             pub const fn meaning(self) -> &'static str {
                 match self { $(Code::$variant => $meaning),+ }
             }
+        }
+
+        /// A type for each code, by which operations declare their failures.
+        #[allow(dead_code, reason = "some codes are those of no single operation")]
+        pub mod types {
+            use super::{Code, Codes};
+
+            $(pub struct $variant;
+
+            impl Codes for $variant {
+                const CODES: &'static [Code] = &[Code::$variant];
+            })+
         }
     };
 }

@@ -4,6 +4,7 @@ pub(crate) mod bounds;
 pub(crate) mod code;
 pub(crate) mod conversions;
 pub(crate) mod cursor;
+pub(crate) mod failures;
 pub(crate) mod faults;
 pub(crate) mod field_error;
 pub(crate) mod headers;

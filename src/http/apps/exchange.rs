@@ -19,7 +19,11 @@ use crate::{
     },
     domain::{ExternalId, PlayerName},
     http::{
-        answer::{code::Code, problem::Problem},
+        answer::{
+            code::Code,
+            failures::{Failures, Forbidden, InvalidToken, RateLimited, Unavailable},
+            problem::Problem,
+        },
         layers::limits,
         request::{
             body::MEDIUM_BODY,
@@ -46,6 +50,11 @@ const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 /// such an issuer becomes an access token of the app's player whose `external_id` is the claim `sub`. The first exchange creates the
 /// player. A form (`application/x-www-form-urlencoded`), as clients of OAuth send it, is accepted as well. Failures have the form of all
 /// others, and no member `error`.
+///
+/// - `invalid_token`: the subject token is refused, and the detail says why
+/// - `forbidden`: the app is disabled
+/// - `rate_limited`: too many calls of this address, or the app has created too many players
+/// - `unavailable`: the database is away or busy, or the issuer's keys could not be fetched
 #[utoipa::path(
     tag = "apps",
     operation_id = "exchange_token",
@@ -53,10 +62,7 @@ const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
         "subject_token": "eyJhbGciOiJSUzI1NiIs…", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt"})),
     responses(
         (status = 200, description = "The player, and a token to play with", body = ExchangedToken),
-        (status = 401, description = "`invalid_token`: the subject token is refused, and the detail says why"),
-        (status = 403, description = "`forbidden`: the app is disabled"),
-        (status = 429, description = "`rate_limited`: too many calls of this address, or the app has created too many players"),
-        (status = 503, description = "`unavailable`: the database is away or busy, or the issuer's keys could not be fetched"),
+        Failures<(InvalidToken, Forbidden, RateLimited, Unavailable)>,
     ),
     security(())
 )]

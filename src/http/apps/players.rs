@@ -17,6 +17,7 @@ use crate::{
     domain::{ExternalId, Player, PlayerId, PlayerKind, PlayerName},
     http::{
         answer::{
+            failures::{Failures, NotFound},
             headers::{NOT_KEPT, VARIES},
             page::{next_link, page_size, place_after, take_page},
             problem::Problem,
@@ -117,7 +118,7 @@ fn shown(player: &AppPlayer) -> HttpResponse {
     params(ExternalIdParam),
     responses(
         (status = 200, description = "The player", body = AppPlayerView),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security(("app_key" = []))
 )]

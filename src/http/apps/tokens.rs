@@ -13,7 +13,10 @@ use crate::{
     db::{apps::players, players::OwnPlayer},
     domain::{ExternalId, PlayerId},
     http::{
-        answer::problem::Problem,
+        answer::{
+            failures::{Failures, NotFound},
+            problem::Problem,
+        },
         request::{
             extract::{NoQuery, Nothing, OptionalBody, Query},
             suspended,
@@ -37,7 +40,7 @@ use crate::{
     params(ExternalIdParam),
     responses(
         (status = 200, description = "The player, and a token to play with", body = PlayerToken),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security(("app_key" = []))
 )]

@@ -10,7 +10,14 @@ use crate::{
     db::email::addresses::{self, AccountEmail},
     domain::PlayerKind,
     http::{
-        answer::{code::Code, problem::Problem},
+        answer::{
+            code::Code,
+            failures::{
+                EmailNotConfigured, Failures, Forbidden, InvalidCredentials, InvalidToken, RecentSignInRequired,
+                Unauthenticated,
+            },
+            problem::Problem,
+        },
         players::recent_sign_in,
         request::{
             auth,
@@ -43,15 +50,18 @@ pub async fn get_my_email(state: Data<AppState>, caller: Caller, _: Query<NoQuer
 /// Until then the address before stays. It is told when it is replaced. The verified address again gives up the one that waits. Null
 /// removes both. Links that were sent are void, and the verified address is told. The answer is the same if another account has the
 /// address: then the mail says so.
+///
+/// - `invalid_credentials`: the password is not the account's
+/// - `forbidden`: the caller is a guest
 #[utoipa::path(
     tag = "players",
     operation_id = "write_my_email",
     request_body(content = WriteMyEmail, example = json!({"email": "ana@mail.example", "current_password": "correct horse"})),
     responses(
         (status = 200, description = "The addresses", body = EmailView),
-        (status = 401, description = "`invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token`"),
-        (status = 403, description = "`forbidden`: the caller is a guest; `recent_sign_in_required`"),
-        (status = 409, description = "`email_not_configured`"),
+        Failures<(
+            Unauthenticated, InvalidToken, InvalidCredentials, RecentSignInRequired, Forbidden, EmailNotConfigured,
+        )>,
     ),
     security(("bearer" = []))
 )]

@@ -13,7 +13,12 @@ use crate::{
         players::{IdentityChoice, Leftovers, Named, OwnPlayer, Updated},
     },
     http::{
-        answer::{code::Code, headers::KEPT_FOR_A_MINUTE, problem::Problem},
+        answer::{
+            code::Code,
+            failures::{EmailNotConfigured, Failures, InvalidLink},
+            headers::KEPT_FOR_A_MINUTE,
+            problem::Problem,
+        },
         layers::limits::network_of,
         players::{
             me::{leftovers, renew_tokens},
@@ -56,7 +61,7 @@ pub async fn get_password_reset(state: Data<AppState>, _: Query<NoQuery>) -> Htt
     request_body(content = CreatePasswordReset, example = json!({"email": "ana@mail.example"})),
     responses(
         (status = 202, description = "If an account has the address, a link is on its way"),
-        (status = 409, description = "`email_not_configured`"),
+        Failures<EmailNotConfigured>,
     ),
     security(())
 )]
@@ -81,7 +86,7 @@ pub async fn create_password_reset(
     request_body(content = ResetPassword, example = json!({"token": "Zm9v…", "password": "battery staple"})),
     responses(
         (status = 200, description = "The account, and new tokens", body = TokenSet),
-        (status = 422, description = "`invalid_link`"),
+        Failures<InvalidLink>,
     ),
     security(())
 )]

@@ -10,7 +10,10 @@ use crate::{
     db::email::addresses,
     domain::EmailAddress,
     http::{
-        answer::problem::Problem,
+        answer::{
+            failures::{Failures, InvalidLink},
+            problem::Problem,
+        },
         layers::limits::network_of,
         request::extract::{Body, NoQuery, Query},
         state::AppState,
@@ -27,7 +30,7 @@ use crate::{
     request_body(content = VerifyEmail, example = json!({"token": "Zm9v…"})),
     responses(
         (status = 200, description = "The address is the account's", body = VerifiedEmail),
-        (status = 422, description = "`invalid_link`"),
+        Failures<InvalidLink>,
     ),
     security(())
 )]

@@ -17,6 +17,7 @@ use crate::{
     http::{
         answer::{
             cursor::Cursors,
+            failures::{Failures, NotFound},
             headers::NOT_KEPT,
             page::{next_link, page_size},
             problem::Problem,
@@ -64,7 +65,7 @@ use crate::{
             ("Link" = String, description = "The address of the next page, if there is one"),
             ("Preference-Applied" = String, description = "`wait=N`, if the server was ready to wait that long"))),
         (status = 204, description = "To a client that resumes a stream: the game is over, and no event will follow"),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]

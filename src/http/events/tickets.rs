@@ -11,7 +11,11 @@ use crate::{
     db::players::refresh_tokens,
     domain::{GameId, PlayerId},
     http::{
-        answer::{code::Code, problem::Problem},
+        answer::{
+            code::Code,
+            failures::{Failures, NotFound},
+            problem::Problem,
+        },
         games::find::find_visible,
         request::{
             auth,
@@ -135,13 +139,15 @@ async fn has_sign_in(state: &AppState, caller: Caller) -> Result<bool, Problem> 
 /// `GET /v1/games/{id}/events?ticket=…` and `GET /v1/me/events?ticket=…` accept the ticket in place of the token. It is
 /// valid for an hour, any number of times, and no longer than its sign-in. It opens that stream, and the pictures of that
 /// game or of all the caller's games.
+///
+/// - `not_found`: no such game, or a private one of others
 #[utoipa::path(
     tag = "events",
     operation_id = "create_stream_ticket",
     request_body(content = CreateStreamTicket, example = json!({})),
     responses(
         (status = 201, description = "The ticket", body = StreamTicketView),
-        (status = 404, description = "`not_found`: no such game, or a private one of others"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []))
 )]

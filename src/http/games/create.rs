@@ -28,7 +28,15 @@ use crate::{
         Refusal, Seat,
     },
     http::{
-        answer::{code::Code, faults::Faults, problem::Problem},
+        answer::{
+            code::Code,
+            failures::{
+                Failures, Forbidden, GameOver, NotFound, NotSeated, PreconditionFailed, SeatTaken, TooManyGames,
+                TooManyInvitations, TooManyOpenGames,
+            },
+            faults::Faults,
+            problem::Problem,
+        },
         layers::{
             client_address::client_address,
             limits::{self, GAME_BYTES, KEY_BYTES},
@@ -63,6 +71,9 @@ const APP_COMPUTER_GAMES_MAX: u32 = 1000;
 ///
 /// A player has at most 1,000 games that are not over. Of those against the computer, an account has at most 50 and a guest 3. The guests
 /// and new accounts of one network have a limit together. Of open public games, a guest or a new account has at most 3, and those of one network 20.
+///
+/// - `too_many_invitations`: the caller has invited the same player 20 times within 24 hours, or the players of its
+///   network 60 times
 #[utoipa::path(
     tag = "games",
     operation_id = "create_game",
@@ -81,8 +92,7 @@ const APP_COMPUTER_GAMES_MAX: u32 = 1000;
         (status = 201, description = "The game", body = GameView,
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
-        (status = 409, description = "`too_many_games`; `too_many_open_games`; \
-            `too_many_invitations`: the caller has invited the same player 20 times within 24 hours, or the players of its network 60 times"),
+        Failures<(TooManyGames, TooManyOpenGames, TooManyInvitations)>,
     ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "For a day, the same key and body get the same game again, and no second one is created")),
@@ -145,6 +155,8 @@ pub async fn create_game(
 /// Renew a join code
 ///
 /// Only for the creator of an open game by link. The old code becomes invalid, and the game shows a new one.
+///
+/// - `forbidden`: the game has no code, or the caller did not create it
 #[utoipa::path(
     tag = "games",
     operation_id = "renew_join_code",
@@ -154,10 +166,7 @@ pub async fn create_game(
     ),
     responses(
         (status = 200, description = "The game, with a new `join_code`", body = GameView),
-        (status = 403, description = "`not_seated`; `forbidden`: the game has no code, or the caller did not create it"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`seat_taken`, `game_over`"),
-        (status = 412, description = "`precondition_failed`"),
+        Failures<(Forbidden, NotSeated, NotFound, SeatTaken, GameOver, PreconditionFailed)>,
     ),
     security(("bearer" = []))
 )]

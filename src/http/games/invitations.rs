@@ -13,7 +13,10 @@ use crate::{
     db::lists::invitations::{self, Direction},
     domain::Action,
     http::{
-        answer::problem::Problem,
+        answer::{
+            failures::{Failures, Forbidden, GameOver, NotFound, PreconditionFailed, SeatTaken},
+            problem::Problem,
+        },
         request::{
             conditional::{IfMatch, IfNoneMatch},
             extract::{GamePath, NoQuery, Nothing, OptionalBody, Query},
@@ -71,6 +74,9 @@ pub async fn list_invitations(
 /// Decline an invitation
 ///
 /// Only for the invited player, while the game is open. It ends without a result. Declining again is 200.
+///
+/// - `forbidden`: the caller is not invited
+/// - `seat_taken`: the caller has joined
 #[utoipa::path(
     tag = "games",
     operation_id = "decline_invitation",
@@ -80,10 +86,7 @@ pub async fn list_invitations(
     ),
     responses(
         (status = 200, description = "The aborted game", body = GameView),
-        (status = 403, description = "`forbidden`: the caller is not invited"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`seat_taken`: the caller has joined; `game_over`"),
-        (status = 412, description = "`precondition_failed`"),
+        Failures<(Forbidden, NotFound, SeatTaken, GameOver, PreconditionFailed)>,
     ),
     security(("bearer" = []))
 )]

@@ -18,6 +18,10 @@ use crate::{
     domain::Action,
     http::{
         answer::{
+            failures::{
+                Failures, Forbidden, GameNotStarted, GameOver, NotFound, NotSeated, OwnGame, PreconditionFailed,
+                SeatTaken, TooManyGames,
+            },
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
@@ -42,6 +46,8 @@ use crate::{
 ///
 /// With `If-None-Match` and `Prefer: wait=N` the call is a long poll: the answer comes when the game's version changes, or after
 /// N seconds. So a client waits for the opponent's move. If the client's tag is not the current one, the answer comes at once.
+///
+/// - `seat_taken`, `game_over`: with `join_code`, for a private game
 #[utoipa::path(
     tag = "games",
     operation_id = "get_game",
@@ -60,8 +66,7 @@ use crate::{
             ("ETag" = String, description = "As the client sent it"),
             ("Preference-Applied" = String, description = "`wait=N`: nothing changed for N seconds. If it is missing, the \
                 server did not wait: the client pauses before it polls again"))),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`seat_taken`, `game_over`: with `join_code`, for a private game"),
+        Failures<(NotFound, SeatTaken, GameOver)>,
     ),
     security((), ("bearer" = []))
 )]
@@ -130,6 +135,8 @@ fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> 
 ///
 /// Takes the free seat; the game becomes active. Of two concurrent calls one gets the seat. Joining again is 200. The creator cannot
 /// join.
+///
+/// - `forbidden`: the join code is missing or wrong, or another player is invited
 #[utoipa::path(
     tag = "games",
     operation_id = "join_game",
@@ -140,10 +147,7 @@ fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> 
     request_body(content = Option<JoinGame>, description = "Only needed for a game by link: its `join_code`", example = json!({})),
     responses(
         (status = 200, description = "The game, in which the caller now sits", body = GameView),
-        (status = 403, description = "`forbidden`: the join code is missing or wrong, or another player is invited"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`seat_taken`, `own_game`, `game_over`, `too_many_games`"),
-        (status = 412, description = "`precondition_failed`"),
+        Failures<(Forbidden, NotFound, SeatTaken, OwnGame, GameOver, TooManyGames, PreconditionFailed)>,
     ),
     security(("bearer" = []))
 )]
@@ -173,10 +177,7 @@ pub async fn join_game(
     ),
     responses(
         (status = 200, description = "The finished game", body = GameView),
-        (status = 403, description = "`not_seated`"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`game_not_started`, `game_over`"),
-        (status = 412, description = "`precondition_failed`"),
+        Failures<(NotSeated, NotFound, GameNotStarted, GameOver, PreconditionFailed)>,
     ),
     security(("bearer" = []))
 )]
@@ -196,6 +197,8 @@ pub async fn resign_game(
 ///
 /// Ends, without a result, a game that is open or in which the caller has not yet moved. Without a clock, it also ends a game in which the
 /// other player has not moved at all, 24 hours after the game has begun. Aborting again is 200.
+///
+/// - `forbidden`: the caller has already moved
 #[utoipa::path(
     tag = "games",
     operation_id = "abort_game",
@@ -205,10 +208,7 @@ pub async fn resign_game(
     ),
     responses(
         (status = 200, description = "The aborted game", body = GameView),
-        (status = 403, description = "`not_seated`; `forbidden`: the caller has already moved"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`game_over`"),
-        (status = 412, description = "`precondition_failed`"),
+        Failures<(Forbidden, NotSeated, NotFound, GameOver, PreconditionFailed)>,
     ),
     security(("bearer" = []))
 )]

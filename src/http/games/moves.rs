@@ -21,6 +21,10 @@ use crate::{
     http::{
         answer::{
             cursor::Cursors,
+            failures::{
+                Failures, GameNotStarted, GameOver, IllegalMove, NotFound, NotSeated, NotYourTurn, PreconditionFailed,
+                StalePly, ValidationFailed,
+            },
             faults::Faults,
             headers::{NOT_KEPT, VARIES},
             page::{PAGE_SIZE_MAX, next_link, page_size},
@@ -55,6 +59,9 @@ use crate::{
 ///
 /// With `moves` in place of `move`, several moves of one turn are played in one request: all of them, or none. They are
 /// played as if they were sent one after the other. That is as safe to repeat.
+///
+/// - `game_not_started`, `game_over`, `stale_ply`, `not_your_turn`: with `game` and `moves`
+/// - `illegal_move`: with `reason` and `legal_moves`
 #[utoipa::path(
     tag = "moves",
     operation_id = "play_move",
@@ -66,10 +73,7 @@ use crate::{
     responses(
         (status = 201, description = "The move was played", body = PlayedMove),
         (status = 200, description = "The same player had already played the same move under this number", body = PlayedMove),
-        (status = 403, description = "`not_seated`"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`game_not_started`, `game_over`, `stale_ply`, `not_your_turn`: with `game` and `moves`"),
-        (status = 412, description = "`precondition_failed`"),
+        Failures<(NotSeated, NotFound, GameNotStarted, GameOver, NotYourTurn, StalePly, PreconditionFailed, ValidationFailed, IllegalMove)>,
     ),
     security(("bearer" = []))
 )]
@@ -146,7 +150,7 @@ async fn refused(
     responses(
         (status = 200, description = "A page of the history", body = MovePage,
             headers(("Link" = String, description = "Where the next page is, if there is one"))),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]

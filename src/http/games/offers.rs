@@ -15,7 +15,13 @@ use crate::{
     db::games::{self, AppendExtras, Appended},
     domain::{Action, Command, Event, Game, GameId, OfferAnswer, OfferKind, Player, Status},
     http::{
-        answer::problem::Problem,
+        answer::{
+            failures::{
+                Failures, GameNotStarted, GameOver, NoSuchOffer, NotFound, NotSeated, OfferNotPossible, OfferPending,
+                PreconditionFailed, TooManyGames,
+            },
+            problem::Problem,
+        },
         request::{
             conditional::IfMatch,
             extract::{self, Body, GamePath, NoQuery, Nothing, OptionalBody, Query},
@@ -53,10 +59,10 @@ use crate::{
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
         (status = 200, description = "The game, unchanged: it already has the offer or its effect", body = GameView),
-        (status = 403, description = "`not_seated`"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`offer_not_possible`, `offer_pending`, `game_not_started`, `game_over`, `too_many_games`"),
-        (status = 412, description = "`precondition_failed`"),
+        Failures<(
+            NotSeated, NotFound, GameNotStarted, GameOver, OfferPending, OfferNotPossible, TooManyGames,
+            PreconditionFailed,
+        )>,
     ),
     security(("bearer" = []))
 )]
@@ -109,10 +115,7 @@ async fn replay(state: &AppState, caller: Caller, id: GameId) -> Result<HttpResp
     ),
     responses(
         (status = 200, description = "The game after it; for a rematch, `rematch_game_id` is the new game", body = GameView),
-        (status = 403, description = "`not_seated`"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`no_such_offer`, `offer_not_possible`, `too_many_games`"),
-        (status = 412, description = "`precondition_failed`"),
+        Failures<(NotSeated, NotFound, NoSuchOffer, OfferNotPossible, TooManyGames, PreconditionFailed)>,
     ),
     security(("bearer" = []))
 )]
@@ -142,10 +145,7 @@ pub async fn accept_offer(
     ),
     responses(
         (status = 200, description = "The game without the offer", body = GameView),
-        (status = 403, description = "`not_seated`"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`no_such_offer`, `offer_not_possible`"),
-        (status = 412, description = "`precondition_failed`"),
+        Failures<(NotSeated, NotFound, NoSuchOffer, OfferNotPossible, PreconditionFailed)>,
     ),
     security(("bearer" = []))
 )]
@@ -175,10 +175,7 @@ pub async fn decline_offer(
     ),
     responses(
         (status = 200, description = "The game without the offer", body = GameView),
-        (status = 403, description = "`not_seated`"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`no_such_offer`, `offer_not_possible`"),
-        (status = 412, description = "`precondition_failed`"),
+        Failures<(NotSeated, NotFound, NoSuchOffer, OfferNotPossible, PreconditionFailed)>,
     ),
     security(("bearer" = []))
 )]

@@ -14,7 +14,11 @@ use crate::{
     db::games,
     domain::Game,
     http::{
-        answer::{headers::VARIES, problem::Problem},
+        answer::{
+            failures::{Failures, NotFound},
+            headers::VARIES,
+            problem::Problem,
+        },
         request::{
             auth::Reader,
             extract::{GamePath, NoQuery, Query, ply_of},
@@ -32,6 +36,8 @@ use crate::{
 /// Get the position after a ply
 ///
 /// Ply 0 is the opening.
+///
+/// - `not_found`: no such game, or no such ply yet
 #[utoipa::path(
     tag = "moves",
     operation_id = "get_position",
@@ -41,7 +47,7 @@ use crate::{
     ),
     responses(
         (status = 200, description = "The position", body = PositionView),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]

@@ -24,7 +24,10 @@ use crate::{
     },
     domain::{Action, Command, Context, Event, Game, GameId, Player, RUNNING_GAMES_MAX, Refusal, Terms},
     http::{
-        answer::problem::Problem,
+        answer::{
+            failures::{Failures, TooManyGames, TooManyOpenGames},
+            problem::Problem,
+        },
         layers::{
             limits::{self, GAME_BYTES},
             observe::LedTo,
@@ -51,6 +54,8 @@ const TURN_TIMEOUT: Duration = Duration::from_secs(3);
 /// in which the wanted `side` is free. The other player has a device with push notifications, or got a token in the last 20 minutes
 /// (24 hours in slow games). If there is none, opens such a game. If the caller already waits in one, answers with that.
 /// All of it is one step: of any number of players that seek at the same moment, no two are left waiting for each other.
+///
+/// - `too_many_open_games`: no game fits, and the caller may open none
 #[utoipa::path(
     tag = "games",
     operation_id = "seek_game",
@@ -65,7 +70,7 @@ const TURN_TIMEOUT: Duration = Duration::from_secs(3);
             body = GameView,
             headers(("Location" = String, description = "Where the game is"), ("ETag" = String, description = "Its version"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: this was answered before under the same key"))),
-        (status = 409, description = "`too_many_games`; `too_many_open_games`: no game fits, and the caller may open none"),
+        Failures<(TooManyGames, TooManyOpenGames)>,
     ),
     params(("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
         description = "For a day, the same key and body get the same game again, as it is by then")),

@@ -1,20 +1,31 @@
 //! What answers share: the headers and the failures that follow from an operation's path, input and status.
 
-use utoipa::openapi::{
-    Content, Header, Ref, RefOr, Response, ResponseBuilder, path::Operation, security::SecurityRequirement,
+use std::{collections::BTreeMap, mem};
+
+use utoipa::openapi::{Content, Header, Ref, RefOr, Response, path::Operation, security::SecurityRequirement};
+
+use crate::http::{
+    answer::{
+        code::Code,
+        failures::{by_status, codes, response},
+    },
+    layers::limits::UNLIMITED,
 };
 
-use super::failures;
-use crate::http::{answer::problem::PROBLEM_JSON, layers::limits::UNLIMITED};
-
-/// Adds the failures and the headers of an operation's answers. `is_suspended` says whether a suspended player is refused.
-pub(super) fn complete(path: &str, operation: &mut Operation, is_suspended: bool) {
+/// Adds the failures and the headers of an operation's answers. `is_suspended` says whether a suspended player is refused. The
+/// failures themselves go to `shared`.
+pub(super) fn complete(
+    path: &str,
+    operation: &mut Operation,
+    is_suspended: bool,
+    shared: &mut BTreeMap<String, RefOr<Response>>,
+) {
     add_common_failures(path, operation);
     if is_suspended {
         add_suspension(operation);
     }
-    add_failure_bodies(operation);
     add_common_headers(path, operation);
+    share_failures(operation, shared);
 }
 
 /// The headers that many answers have.
@@ -60,7 +71,8 @@ fn add_common_headers(path: &str, operation: &mut Operation) {
         if shows_game {
             headers.push("ETag");
         }
-        if is_limited(path) {
+        // Failures are shared by paths with and without limits.
+        if is_limited(path) || codes(response).next().is_some() {
             headers.extend(["RateLimit", "RateLimit-Policy"]);
         }
         match status.as_str() {
@@ -80,59 +92,43 @@ const WITHOUT_DATABASE: [&str; 4] = ["/livez", "/problems/", "/v1/variants", "/.
 
 /// Adds the refusal of suspended players to an operation that needs a player's token.
 fn add_suspension(operation: &mut Operation) {
-    const SUSPENDED: &str = "`player_suspended`";
     let bearer = SecurityRequirement::new("bearer", [""; 0]);
     if !operation.security.iter().flatten().any(|scheme| *scheme == bearer) {
         return;
     }
-    if let Some(RefOr::T(response)) = operation.responses.responses.get_mut("403") {
-        response.description = format!("{SUSPENDED}; {}", response.description);
-    } else {
-        let response = ResponseBuilder::new().description(SUSPENDED).build();
-        operation.responses.responses.insert("403".to_owned(), RefOr::T(response));
-    }
+    let declared = match operation.responses.responses.get("403") {
+        Some(RefOr::T(response)) => codes(response).collect(),
+        _ => vec![],
+    };
+    let suspended = response(declared.into_iter().chain([Code::PlayerSuspended]));
+    operation.responses.responses.insert("403".to_owned(), RefOr::T(suspended));
 }
 
-/// Adds the failures that follow from an operation's path and input: a token, a body, or none.
+/// Adds the failures that follow from an operation's path and input: a token, a body, or none. A status that the operation declares
+/// keeps its codes.
 fn add_common_failures(path: &str, operation: &mut Operation) {
     let needs_token = operation.security.iter().flatten().all(|scheme| *scheme != SecurityRequirement::default());
-    let invalid = match operation.operation_id.as_deref() {
-        Some("play_move") => "`validation_failed`; `illegal_move`, with `reason` and `legal_moves`",
-        Some("play_line") => {
-            "`validation_failed`; `illegal_move`, with `index`, `reason`, `legal_moves` and the `position` before it"
-        }
-        _ => "`validation_failed`",
-    };
-    let unknown = if needs_token { "`unauthenticated`, `invalid_token`" } else { "`invalid_token`" };
-    let mut failures = vec![("401", unknown), ("422", invalid), ("500", "`internal`")];
+    let mut failures = vec![Code::InvalidToken, Code::ValidationFailed, Code::Internal];
+    if needs_token {
+        failures.push(Code::Unauthenticated);
+    }
     if takes_app_key(operation) {
-        let only = operation.security.iter().flatten().count() == 1;
-        failures.push((
-            "403",
-            if only {
-                "`forbidden`: a player's token, or the app is disabled"
-            } else {
-                "`forbidden`: the app is disabled"
-            },
-        ));
+        failures.push(Code::Forbidden);
     }
     if path.starts_with("/v1/") {
-        failures.push(("406", "`not_acceptable`"));
+        failures.push(Code::NotAcceptable);
     }
     if is_limited(path) {
-        failures.push(("429", "`rate_limited`: try again after `Retry-After`"));
+        failures.push(Code::RateLimited);
     }
     if !WITHOUT_DATABASE.iter().any(|address| path.starts_with(address)) {
-        failures.push(("503", "`unavailable`: try again after `Retry-After`"));
+        failures.push(Code::Unavailable);
     }
     if operation.request_body.is_some() {
-        failures.push(("400", "`malformed_request`"));
-        failures.push(("413", "`payload_too_large`"));
-        failures.push(("415", "`unsupported_media_type`"));
+        failures.extend([Code::MalformedRequest, Code::PayloadTooLarge, Code::UnsupportedMediaType]);
     }
-    for (status, description) in failures {
-        let response = ResponseBuilder::new().description(description).build();
-        operation.responses.responses.entry(status.to_owned()).or_insert(RefOr::T(response));
+    for (status, response) in by_status(&failures) {
+        operation.responses.responses.entry(status).or_insert(response);
     }
 }
 
@@ -142,48 +138,17 @@ fn takes_app_key(operation: &Operation) -> bool {
     operation.security.iter().flatten().any(|scheme| *scheme == app_key)
 }
 
-/// Gives every response with status 4xx or 5xx the one body of all failures, and an example of each. Handlers name only the codes.
-fn add_failure_bodies(operation: &mut Operation) {
-    for (_, response) in failing(operation) {
-        let mut content = Content::new(Some(Ref::from_schema_name("Problem")));
-        content.examples.extend(failures::references(response));
-        response.content = [(PROBLEM_JSON.to_owned(), RefOr::T(content))].into();
-    }
-}
-
-/// The responses of an operation with status 4xx or 5xx.
-fn failing(operation: &mut Operation) -> impl Iterator<Item = (&str, &mut Response)> {
-    let responses = operation.responses.responses.iter_mut().filter(|(status, _)| status.starts_with(['4', '5']));
-    responses.filter_map(|(status, response)| match response {
-        RefOr::T(response) => Some((status.as_str(), response)),
-        RefOr::Ref(_) => None,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::http::{answer::code::Code, routes};
-
-    #[test]
-    fn each_failure_names_codes_of_its_status() {
-        let mut document = routes::document();
-        for (path, item) in &mut document.paths.paths {
-            let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
-            for (status, response) in operations.into_iter().flatten().flat_map(failing) {
-                let description = &response.description;
-                assert!(description.starts_with('`'), "{path} {status}: {description}");
-                let words: Vec<_> = failures::codes(description).collect();
-                let RefOr::T(content) = &response.content[PROBLEM_JSON] else {
-                    panic!("a body stands in its response")
-                };
-                assert!(content.examples.len() == words.len() && !words.is_empty(), "{path} {status}: {description}");
-                for word in words {
-                    let code = Code::ALL.iter().find(|code| code.as_str() == word);
-                    let of_code = code.map(|code| code.status().as_str().to_owned());
-                    assert_eq!(of_code.as_deref(), Some(status), "{path}: {word}");
-                }
-            }
+/// Replaces the failures of an operation by references. Each set of codes is described once, under a name of its codes.
+fn share_failures(operation: &mut Operation, shared: &mut BTreeMap<String, RefOr<Response>>) {
+    for entry in operation.responses.responses.values_mut() {
+        let RefOr::T(response) = entry else { continue };
+        let names: Vec<_> = codes(response).map(|code| format!("{code:?}")).collect();
+        if names.is_empty() {
+            continue;
         }
+        let name = names.join("Or");
+        let reference = RefOr::Ref(Ref::from_response_name(&name));
+        let response = mem::replace(entry, reference);
+        shared.entry(name).or_insert(response);
     }
 }

@@ -1,5 +1,7 @@
 //! The parts of the document beside the routes, and the order in which it is completed.
 
+use std::collections::BTreeMap;
+
 use utoipa::{
     Modify, OpenApi,
     openapi::{
@@ -71,7 +73,10 @@ impl Modify for AppKey {
         let scheme = HttpBuilder::new()
             .scheme(HttpAuthScheme::Bearer)
             .bearer_format("mapp_")
-            .description(Some("The key of an app: the operator of the server makes one."))
+            .description(Some(
+                "The key of an app: the operator of the server makes one. Where a key opens a call, `forbidden` says that the app is disabled, or \
+                 that a player's token was sent instead.",
+            ))
             .build();
         document.components.get_or_insert_default().add_security_scheme("app_key", SecurityScheme::Http(scheme));
     }
@@ -90,18 +95,20 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /// Adds what is true of every operation and schema, and corrects derived parts that lead to clumsy generated clients.
 pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
+    let mut shared = BTreeMap::new();
     for (path, item) in &mut document.paths.paths {
         let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         for (method, operation) in METHODS.into_iter().zip(operations) {
             let Some(operation) = operation else { continue };
             requests::correct(operation);
-            answers::complete(path, operation, suspended::may_refuse(method, path));
+            answers::complete(path, operation, suspended::may_refuse(method, path), &mut shared);
             say_that_no_token_is_needed(operation);
         }
     }
     let sent = requests::schemas(&document);
     let components = document.components.get_or_insert_default();
     components.headers.extend(answers::headers().map(|(name, header)| (name.to_owned(), RefOr::T(header))));
+    components.responses.extend(shared);
     components.examples.extend(failures::examples());
     unions::flatten(&mut components.schemas, &sent);
     words::open(&mut components.schemas);

@@ -1,8 +1,8 @@
-//! An example of each failure, to which the responses of all operations refer.
+//! An example of each failure, to which the responses refer.
 
 use serde_json::{Value, json};
 use utoipa::openapi::{
-    Ref, RefOr, Response,
+    RefOr,
     example::{Example, ExampleBuilder},
 };
 
@@ -14,19 +14,6 @@ pub(super) fn examples() -> impl Iterator<Item = (String, RefOr<Example>)> {
         let example = ExampleBuilder::new().summary(code.title()).value(Some(body(*code))).build();
         (code.as_str().to_owned(), RefOr::T(example))
     })
-}
-
-/// References to the examples of the codes that a response names.
-pub(super) fn references(response: &Response) -> impl Iterator<Item = (String, RefOr<Example>)> {
-    codes(&response.description)
-        .map(|code| (code.to_owned(), RefOr::Ref(Ref::new(format!("#/components/examples/{code}")))))
-}
-
-/// The codes that the clauses of a failure's description begin with.
-pub(super) fn codes(description: &str) -> impl Iterator<Item = &str> {
-    let clauses = description.split("; ").map(|clause| clause.split(": ").next().unwrap_or_default());
-    let words = clauses.flat_map(|clause| clause.split(", ").take_while(|word| word.starts_with('`')));
-    words.map(|word| word.trim_matches('`'))
 }
 
 /// The body of a failure with this code.

@@ -4,7 +4,12 @@ use std::fmt::Write;
 
 use actix_web::{HttpRequest, HttpResponse, get};
 
-use crate::http::answer::{code::Code, headers::KEPT_FOR_MINUTES, problem::Problem};
+use crate::http::answer::{
+    code::Code,
+    failures::{Failures, NotFound},
+    headers::KEPT_FOR_MINUTES,
+    problem::Problem,
+};
 
 /// What a failure code means
 ///
@@ -15,7 +20,7 @@ use crate::http::answer::{code::Code, headers::KEPT_FOR_MINUTES, problem::Proble
     params(("code" = String, Path, description = "The failure's `code`", example = "stale_ply")),
     responses(
         (status = 200, description = "The page", body = String, content_type = "text/html; charset=utf-8"),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security(())
 )]

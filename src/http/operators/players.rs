@@ -23,7 +23,11 @@ use crate::{
     },
     domain::Remark,
     http::{
-        answer::{code::Code, problem::Problem},
+        answer::{
+            code::Code,
+            failures::{Failures, Forbidden, NameTaken, NotFound},
+            problem::Problem,
+        },
         players::profiles::{PlayerPath, name_taken, no_player},
         request::{
             body::MEDIUM_BODY,
@@ -50,7 +54,7 @@ const SUSPENSION_MAX: Duration = Duration::days(3660);
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 200, description = "The player", body = InspectedPlayer),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security(("operator" = []))
 )]
@@ -79,6 +83,8 @@ pub async fn inspect_player(
 ///
 /// `warn` tells the player the reason. `rename` gives another name. `suspend` counts until a moment, and `ban` without an end; either takes
 /// the place of the other. `lift` ends both. Every server knows of it within a second. The player reads the reason.
+///
+/// - `forbidden`: neither a guest nor an account, or there is nothing to lift
 #[utoipa::path(
     tag = "operators",
     operation_id = "act_on_player",
@@ -86,9 +92,7 @@ pub async fn inspect_player(
     request_body(content = ActOnPlayer, example = json!({"type": "warn", "reason": "Your offers come too often."})),
     responses(
         (status = 201, description = "The act", body = ActView),
-        (status = 403, description = "`forbidden`: neither a guest nor an account, or there is nothing to lift"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`name_taken`"),
+        Failures<(Forbidden, NotFound, NameTaken)>,
     ),
     security(("operator" = []))
 )]

@@ -21,6 +21,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, Forbidden, NotFound},
             page::{next_link, page_size, place_after, take_page},
             problem::Problem,
         },
@@ -81,14 +82,16 @@ pub async fn list_reports(
 /// Read the game that a report names
 ///
 /// With its moves, also if it is private, for as long as the report is open. The log of acts has each reading, as `read_game`.
+///
+/// - `forbidden`: the report is closed
+/// - `not_found`: there is no such report, or it names no game that there is
 #[utoipa::path(
     tag = "operators",
     operation_id = "get_reported_game",
     params(("report_id" = Uuid, Path, description = "The report's id")),
     responses(
         (status = 200, description = "The game, as it is now", body = ExportedGame),
-        (status = 403, description = "`forbidden`: the report is closed"),
-        (status = 404, description = "`not_found`: there is no such report, or it names no game that there is"),
+        Failures<(Forbidden, NotFound)>,
     ),
     security(("operator" = []))
 )]
@@ -118,6 +121,8 @@ pub async fn get_reported_game(
 /// Close a report
 ///
 /// With what was found. The report stays, and its reporter sees that it is closed.
+///
+/// - `forbidden`: the report is closed already
 #[utoipa::path(
     tag = "operators",
     operation_id = "close_report",
@@ -125,8 +130,7 @@ pub async fn get_reported_game(
     request_body(content = CloseReport, example = json!({"finding": "upheld", "remark": "Warned."})),
     responses(
         (status = 201, description = "The act", body = ActView),
-        (status = 403, description = "`forbidden`: the report is closed already"),
-        (status = 404, description = "`not_found`"),
+        Failures<(Forbidden, NotFound)>,
     ),
     security(("operator" = []))
 )]

@@ -19,6 +19,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, Forbidden, NotFound, TooManyBlocks},
             headers::{NOT_KEPT, VARIES},
             page::{Moment, next_link, page_size, place_after, take_page},
             problem::Problem,
@@ -46,15 +47,15 @@ const CONCURRENT: usize = 8;
 /// Between the caller and a blocked player no game begins, and no offer is made, whichever of them asks. They join none of each other's
 /// open games, and seeks do not pair them. Neither finds the other's open games in lists. Open invitations between them are ended. Active
 /// games are played on. The other player is not told. Blocking again is 204.
+///
+/// - `forbidden`: the caller itself, or neither a guest nor an account
 #[utoipa::path(
     tag = "players",
     operation_id = "create_block",
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 204, description = "The player is blocked"),
-        (status = 403, description = "`forbidden`: the caller itself, or neither a guest nor an account"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`too_many_blocks`"),
+        Failures<(Forbidden, NotFound, TooManyBlocks)>,
     ),
     security(("bearer" = []))
 )]
@@ -88,13 +89,15 @@ pub async fn create_block(
 /// Unblock a player
 ///
 /// What the block has ended stays ended. The request is idempotent: a retry is answered with 204.
+///
+/// - `not_found`: no id
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_block",
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 204, description = "The caller does not block the player"),
-        (status = 404, description = "`not_found`: no id"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []))
 )]

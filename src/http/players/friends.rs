@@ -12,6 +12,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, Forbidden, NotFound, TooManyFriends},
             headers::{NOT_KEPT, VARIES},
             page::{Moment, next_link, page_size, place_after, take_page},
             problem::Problem,
@@ -33,16 +34,17 @@ const MORE_CALLS: u32 = 4;
 ///
 /// Asks a player, or accepts if that player has asked. `status` says which: `asked` or `friends`. A repetition changes nothing. A request waits for
 /// 30 days; the caller is not told that it is declined.
+///
+/// - `forbidden`: the caller itself, neither a guest nor an account, a player that the caller blocks, or one that an
+///   app keeps apart from the caller
+/// - `too_many_friends`: too many friends or requests
 #[utoipa::path(
     tag = "players",
     operation_id = "create_friend",
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 200, description = "The two are friends, or the request waits", body = FriendView),
-        (status = 403, description = "`forbidden`: the caller itself, neither a guest nor an account, a player that the caller blocks, or one that an app \
-            keeps apart from the caller"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`too_many_friends`: too many friends or requests"),
+        Failures<(Forbidden, NotFound, TooManyFriends)>,
     ),
     security(("bearer" = []))
 )]
@@ -81,13 +83,15 @@ pub async fn create_friend(
 /// End a friendship, or decline or withdraw a request
 ///
 /// The other player is not told. The request is idempotent: a retry is answered with 204.
+///
+/// - `not_found`: no id
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_friend",
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 204, description = "The two are no friends, and no request waits"),
-        (status = 404, description = "`not_found`: no id"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []))
 )]

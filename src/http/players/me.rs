@@ -28,6 +28,9 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{
+                Failures, Forbidden, InvalidCredentials, InvalidToken, NameTaken, RecentSignInRequired, Unauthenticated,
+            },
             faults::Faults,
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
@@ -100,6 +103,10 @@ pub async fn get_me(
 /// With a password a guest becomes an account, and keeps all games. A new password revokes all access and refresh tokens, and the
 /// recovery code of an account; the answer contains new ones. Webhooks go on, unless `delete_webhooks` is true, and identities stay ways in,
 /// unless `unlink_identities` is. A new password of an account needs a sign-in of the last 10 minutes, or `current_password`.
+///
+/// - `invalid_credentials`: `current_password` is not the account's
+/// - `forbidden`: a password for a player of an app; a new name within 7 days after an operator has given one
+/// - `recent_sign_in_required`: a new password of an account
 #[utoipa::path(
     tag = "players",
     operation_id = "update_me",
@@ -112,10 +119,7 @@ pub async fn get_me(
     )),
     responses(
         (status = 200, description = "The caller", body = UpdatedMe),
-        (status = 401, description = "`invalid_credentials`: `current_password` is not the account's; `unauthenticated`, `invalid_token`"),
-        (status = 403, description = "`forbidden`: a password for a player of an app; a new name within 7 days after an operator has given \
-            one; `recent_sign_in_required`: a new password of an account"),
-        (status = 409, description = "`name_taken`"),
+        Failures<(Unauthenticated, InvalidToken, InvalidCredentials, RecentSignInRequired, Forbidden, NameTaken)>,
     ),
     security(("bearer" = []))
 )]
@@ -270,6 +274,8 @@ async fn refuse_if_renamed(state: &AppState, player: PlayerId) -> Result<(), Pro
 /// games and their moves stay, because they belong to the opponents as well; the seat shows a deleted player. Of the games that the
 /// caller imported, private ones are deleted; others stay, without the players' names. This cannot be undone. Of an account it needs a
 /// sign-in of the last 10 minutes, or the password.
+///
+/// - `invalid_credentials`: the password is not the account's
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_me",
@@ -277,8 +283,7 @@ async fn refuse_if_renamed(state: &AppState, player: PlayerId) -> Result<(), Pro
         example = json!({"current_password": "correct horse"})),
     responses(
         (status = 204, description = "The caller is erased"),
-        (status = 401, description = "`invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token`"),
-        (status = 403, description = "`recent_sign_in_required`"),
+        Failures<(Unauthenticated, InvalidToken, InvalidCredentials, RecentSignInRequired)>,
     ),
     security(("bearer" = []))
 )]

@@ -17,6 +17,10 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{
+                Failures, Forbidden, InvalidCredentials, InvalidToken, RecentSignInRequired, TooManyGames,
+                Unauthenticated,
+            },
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
@@ -43,15 +47,18 @@ const INVITATIONS_MAX: u32 = 100;
 /// invitations to the guest are declined, and those of the account by the guest are aborted. The guest's tokens and
 /// recovery code are void. Merging the same guest again is 200. A guest with identities brings them along: this needs a
 /// sign-in of the last 10 minutes, or `current_password`.
+///
+/// - `invalid_credentials`: `current_password` is not the account's
+/// - `forbidden`: the caller is a guest
+/// - `recent_sign_in_required`: the guest has identities
+/// - `too_many_games`: the guest has more than 1,000 games
 #[utoipa::path(
     tag = "players",
     operation_id = "merge_guest",
     request_body(content = MergeGuest, example = json!({"guest_token": "ov6Z…"})),
     responses(
         (status = 200, description = "The caller, with the guest's games", body = ProfileView),
-        (status = 401, description = "`invalid_credentials`: `current_password` is not the account's; `unauthenticated`, `invalid_token`"),
-        (status = 403, description = "`forbidden`: the caller is a guest; `recent_sign_in_required`: the guest has identities"),
-        (status = 409, description = "`too_many_games`: the guest has more than 1,000 games"),
+        Failures<(Unauthenticated, InvalidToken, InvalidCredentials, RecentSignInRequired, Forbidden, TooManyGames)>,
     ),
     security(("bearer" = []))
 )]

@@ -16,6 +16,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, Forbidden, NotFound, TooManyMutes},
             headers::{NOT_KEPT, VARIES},
             page::{Moment, next_link, page_size, place_after, take_page},
             problem::Problem,
@@ -34,15 +35,15 @@ use crate::{
 /// The two play as before, but requests of the muted player to the caller are silent. Webhooks and devices are not told of its invitations
 /// and offers, and `GET /v1/me/summary` does not count them. Its request to become friends is as good as declined. Lists and games show its
 /// invitations and offers. The muted player is not told, and sees no difference. Muting again is 204.
+///
+/// - `forbidden`: the caller itself, or neither a guest nor an account
 #[utoipa::path(
     tag = "players",
     operation_id = "create_mute",
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 204, description = "The player is muted"),
-        (status = 403, description = "`forbidden`: the caller itself, or neither a guest nor an account"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`too_many_mutes`"),
+        Failures<(Forbidden, NotFound, TooManyMutes)>,
     ),
     security(("bearer" = []))
 )]
@@ -69,13 +70,15 @@ pub async fn create_mute(
 /// Unmute a player
 ///
 /// What was silent stays so; what comes from then on is heard. The request is idempotent: a retry is answered with 204.
+///
+/// - `not_found`: no id
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_mute",
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 204, description = "The caller does not mute the player"),
-        (status = 404, description = "`not_found`: no id"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []))
 )]

@@ -23,6 +23,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, NameTaken, NotFound},
             faults::Faults,
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
@@ -61,7 +62,7 @@ use crate::{
     responses(
         (status = 201, description = "The player, and the tokens to play with", body = TokenSet,
             headers(("Idempotent-Replayed" = Option<String>, description = "`true`: the player was created before under the same key"))),
-        (status = 409, description = "`name_taken`"),
+        Failures<NameTaken>,
     ),
     security(())
 )]
@@ -135,7 +136,7 @@ async fn replay(state: &AppState, key: Option<&PlayerKey>) -> Result<Option<Http
     params(("player_id" = Uuid, Path, description = "The player's id")),
     responses(
         (status = 200, description = "The player", body = ProfileView),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]

@@ -14,7 +14,10 @@ use crate::{
         refresh_tokens::Hash,
     },
     http::{
-        answer::problem::Problem,
+        answer::{
+            failures::{Failures, Forbidden, InvalidCredentials, InvalidToken, RecentSignInRequired, Unauthenticated},
+            problem::Problem,
+        },
         layers::limits,
         request::{
             extract::{NoQuery, OptionalBody, Query},
@@ -40,6 +43,9 @@ const MORE_CALLS: u32 = 9;
 ///
 /// With the code another device becomes the same player: `POST /v1/tokens` with `grant_type` `recovery_code`. It is shown in this answer
 /// only, and the code before it is void. Of an account it needs a sign-in of the last 10 minutes, or the password.
+///
+/// - `invalid_credentials`: the password is not the account's
+/// - `forbidden`: a player of an app
 #[utoipa::path(
     tag = "players",
     operation_id = "renew_recovery_code",
@@ -47,8 +53,7 @@ const MORE_CALLS: u32 = 9;
         example = json!({"current_password": "correct horse"})),
     responses(
         (status = 200, description = "The new code", body = RecoveryCode),
-        (status = 401, description = "`invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token`"),
-        (status = 403, description = "`forbidden`: a player of an app; `recent_sign_in_required`"),
+        Failures<(Unauthenticated, InvalidToken, InvalidCredentials, RecentSignInRequired, Forbidden)>,
     ),
     security(("bearer" = []))
 )]

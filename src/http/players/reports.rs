@@ -16,6 +16,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, Forbidden, NotFound},
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
@@ -39,6 +40,8 @@ const MORE_CALLS: u32 = 4;
 /// Tells the operators of the server. The report keeps the names of both at this time, and of the game its id and its
 /// version. So a new name and further moves hide nothing. The reported player is not told. While the caller's report
 /// about the same player and game is open, a repetition is answered with it, as it was stored first.
+///
+/// - `forbidden`: the caller itself, or neither a guest nor an account
 #[utoipa::path(
     tag = "players",
     operation_id = "create_report",
@@ -47,8 +50,7 @@ const MORE_CALLS: u32 = 4;
     responses(
         (status = 201, description = "The report", body = ReportView),
         (status = 200, description = "The report that was open already", body = ReportView),
-        (status = 403, description = "`forbidden`: the caller itself, or neither a guest nor an account"),
-        (status = 404, description = "`not_found`"),
+        Failures<(Forbidden, NotFound)>,
     ),
     security(("bearer" = []))
 )]

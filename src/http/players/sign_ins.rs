@@ -15,7 +15,11 @@ use crate::{
     },
     domain::PlayerKind,
     http::{
-        answer::{code::Code, problem::Problem},
+        answer::{
+            code::Code,
+            failures::{Failures, Forbidden, NotFound},
+            problem::Problem,
+        },
         request::{
             extract::{NoQuery, Query},
             player,
@@ -51,13 +55,15 @@ pub async fn list_sign_ins(state: Data<AppState>, caller: Caller, _: Query<NoQue
 ///
 /// Revokes its refresh tokens, and removes the devices that it has registered. Access tokens that were given out expire by themselves,
 /// within 15 minutes. Ending it again is 204.
+///
+/// - `not_found`: the caller has no such sign-in
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_sign_in",
     params(("sign_in_id" = Uuid, Path, description = "The sign-in's id")),
     responses(
         (status = 204, description = "The sign-in has ended"),
-        (status = 404, description = "`not_found`: the caller has no such sign-in"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []))
 )]
@@ -131,13 +137,15 @@ impl ListedSignIn {
 /// Ends all sign-ins of an account, that of this call included. All access and refresh tokens are void in every server
 /// within a second, and so is the recovery code. All streams end. Sign in again with the password, or by an issuer. A
 /// guest without an identity is 403, because nothing but its tokens identifies it.
+///
+/// - `forbidden`: the caller is a guest without an identity
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_sign_ins",
     params(DeleteSignIns),
     responses(
         (status = 204, description = "All sign-ins have ended"),
-        (status = 403, description = "`forbidden`: the caller is a guest without an identity"),
+        Failures<Forbidden>,
     ),
     security(("bearer" = []))
 )]

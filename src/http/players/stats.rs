@@ -20,6 +20,7 @@ use crate::{
     domain::PlayerId,
     http::{
         answer::{
+            failures::{Failures, NotFound},
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
@@ -48,7 +49,7 @@ const OPPONENT_TYPES_MAX: usize = 6;
     params(("player_id" = Uuid, Path, description = "The player's id"), GetPlayerStats),
     responses(
         (status = 200, description = "The statistics", body = StatsView),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]

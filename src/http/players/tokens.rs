@@ -21,7 +21,12 @@ use crate::{
     },
     domain::{Player, PlayerKind, PlayerName},
     http::{
-        answer::{code::Code, headers::KEPT_FOR_MINUTES, problem::Problem},
+        answer::{
+            code::Code,
+            failures::{Failures, InvalidCredentials, InvalidToken, RateLimited, RefreshTokenReused},
+            headers::KEPT_FOR_MINUTES,
+            problem::Problem,
+        },
         layers::limits::network_of,
         request::{
             extract::{Body, NoQuery, Query},
@@ -44,6 +49,12 @@ const REFRESH_TOKEN_BYTES: usize = 32;
 /// An account signs in with its name and password, and any player with its recovery code. A refresh token is used once, and its
 /// answer brings the next one. If that answer was lost, the same token may be sent again. Once a later token of the same sign-in has
 /// been used, this one is refused, and of an account all of them are revoked.
+///
+/// - `invalid_token`: unknown, expired or revoked
+/// - `refresh_token_reused`: used before
+/// - `invalid_credentials`: no account has this name and this password, or no player this recovery code
+/// - `rate_limited`: too many calls, or too many sign-ins to this account failed. The latter stops neither devices with a
+///   refresh token nor addresses that signed in to it of late
 #[utoipa::path(
     tag = "players",
     operation_id = "create_token",
@@ -54,10 +65,7 @@ const REFRESH_TOKEN_BYTES: usize = 32;
     )),
     responses(
         (status = 200, description = "The new tokens", body = TokenSet),
-        (status = 401, description = "`invalid_token`: unknown, expired or revoked; `refresh_token_reused`: used before; \
-            `invalid_credentials`: no account has this name and this password, or no player this recovery code"),
-        (status = 429, description = "`rate_limited`: too many calls, or too many sign-ins to this account failed; devices with a \
-            refresh token, and addresses that signed in to it of late, are not affected by the latter"),
+        Failures<(InvalidToken, RefreshTokenReused, InvalidCredentials, RateLimited)>,
     ),
     security(())
 )]

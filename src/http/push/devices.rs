@@ -19,6 +19,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, Forbidden, NotFound, PushNotOffered, TooManyDevices},
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
@@ -50,6 +51,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// game has ended. Send it at each start of the client, and after signing in, a first password and a merge. A device that is registered
 /// already keeps its `id`, and its language is the new one (200). One that another player had registered becomes the caller's. When the
 /// sign-in of the token ends, the device is removed. A player has at most 10 devices. For the rate limit, it counts as ten calls.
+///
+/// - `forbidden`: a player of an app
 #[utoipa::path(
     tag = "push",
     operation_id = "create_device",
@@ -66,8 +69,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     responses(
         (status = 200, description = "The device, which was registered before", body = DeviceView),
         (status = 201, description = "The device", body = DeviceView),
-        (status = 403, description = "`forbidden`: a player of an app"),
-        (status = 409, description = "`push_not_offered`; `too_many_devices`"),
+        Failures<(Forbidden, PushNotOffered, TooManyDevices)>,
     ),
     security(("bearer" = []))
 )]
@@ -140,7 +142,7 @@ pub async fn list_devices(state: Data<AppState>, caller: Caller, _: Query<NoQuer
     params(("device_id" = Uuid, Path, description = "The device's id")),
     responses(
         (status = 204, description = "The device is removed"),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []))
 )]

@@ -19,7 +19,12 @@ use crate::{
     },
     domain::{BySeat, PlayerId, PlayerName, Ply, Seat, record},
     http::{
-        answer::{code::Code, headers::NOT_KEPT, problem::Problem},
+        answer::{
+            code::Code,
+            failures::{Failures, NoRecord, NotFound},
+            headers::NOT_KEPT,
+            problem::Problem,
+        },
         games::find::find_visible,
         layers::limits::HeavyBudget,
         request::{
@@ -58,8 +63,7 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, Pr
             (String = "text/plain", example = "[Variant \"kalah\"]\n[Preset \"standard\"]\n[South \"Ana\"]\n[North \"Bo\"]\n\
                 [Result \"*\"]\n\n1. CF a *\n"),
         ), headers(("Content-Disposition" = String, description = "A file name"))),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`no_record`"),
+        Failures<(NotFound, NoRecord)>,
     ),
     security((), ("bearer" = []))
 )]

@@ -32,7 +32,12 @@ use crate::{
     },
     domain::{Import, PlayerKind, ReservedNames, Visibility},
     http::{
-        answer::{bounds::cut, code::Code, problem::Problem},
+        answer::{
+            bounds::cut,
+            code::Code,
+            failures::{Failures, Forbidden, PayloadTooLarge, TooManyImports},
+            problem::Problem,
+        },
         layers::limits,
         request::{
             extract::Query,
@@ -81,6 +86,10 @@ const ATTEMPTS_MAX: u32 = 4;
 ///
 /// A player may have a number of imported games and of their plies: `GET /v1/me/imports` shows both. An import that would exceed them stores
 /// nothing. For the rate limit, ten games, 32 KiB or 500 plies count as one call, whichever is most. A player has one import at a time.
+///
+/// - `forbidden`: a guest imports no public games
+/// - `too_many_imports`: the games exceed the quota, and none is stored
+/// - `payload_too_large`: more than 8 MiB
 #[utoipa::path(
     tag = "records",
     operation_id = "import_games",
@@ -98,9 +107,7 @@ const ATTEMPTS_MAX: u32 = 4;
     responses(
         (status = 200, description = "The outcome for each game", body = ImportReport,
             headers(("Idempotent-Replayed" = Option<String>, description = "`true`: the stored answer to an earlier request with this key"))),
-        (status = 403, description = "`forbidden`: a guest imports no public games"),
-        (status = 409, description = "`too_many_imports`: the games exceed the quota, and none is stored"),
-        (status = 413, description = "`payload_too_large`: more than 8 MiB"),
+        Failures<(Forbidden, PayloadTooLarge, TooManyImports)>,
     ),
     security(("bearer" = []))
 )]

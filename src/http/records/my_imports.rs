@@ -14,6 +14,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, Forbidden, NotFound},
             headers::{NOT_KEPT, VARIES},
             page::next_link,
             problem::Problem,
@@ -146,14 +147,16 @@ pub async fn delete_imports(
 ///
 /// Only a game that the caller imported: one that was played here is never deleted. Everything of it goes, as with `DELETE /v1/me/imports`.
 /// A game that goes on from it keeps its start.
+///
+/// - `forbidden`: the caller did not import the game
+/// - `not_found`: no such game, or no longer
 #[utoipa::path(
     tag = "records",
     operation_id = "delete_game",
     params(("id" = Uuid, Path, description = "The game's id")),
     responses(
         (status = 204, description = "The game is deleted"),
-        (status = 403, description = "`forbidden`: the caller did not import the game"),
-        (status = 404, description = "`not_found`: no such game, or no longer"),
+        Failures<(Forbidden, NotFound)>,
     ),
     security(("bearer" = []))
 )]

@@ -13,6 +13,7 @@ use crate::{
     domain::{Flaw, Refusal},
     http::{
         answer::{
+            failures::{Failures, NotFound},
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
@@ -35,7 +36,7 @@ use crate::{
     params(("id" = Uuid, Path, description = "The game's id")),
     responses(
         (status = 200, description = "The outcome", body = VerificationView),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]

@@ -13,7 +13,11 @@ use super::{
 use crate::{
     clock::now,
     http::{
-        answer::{headers::KEPT_FOR_A_MINUTE, problem::Problem},
+        answer::{
+            failures::{Failures, Forbidden, IssuerUnavailable, NotFound, Unavailable},
+            headers::KEPT_FOR_A_MINUTE,
+            problem::Problem,
+        },
         request::{
             auth,
             extract::{Body, NoQuery, Query},
@@ -44,6 +48,10 @@ pub async fn list_issuers(state: Data<AppState>, _: Query<NoQuery>) -> HttpRespo
 /// Open `authorization_url` in a browser: that of the system in an app. The issuer sends the person back to `redirect_uri` with `code` and
 /// `state`, which go to `POST /v1/sign-in/{issuer}/complete` together with `session`. With a player's token, the identity is linked to that
 /// player: then they go to `PUT /v1/me/identities/{issuer}`.
+///
+/// - `forbidden`: a player of an app
+/// - `not_found`: the server has no such issuer
+/// - `issuer_unavailable`: the issuer does not answer
 #[utoipa::path(
     tag = "players",
     operation_id = "begin_sign_in",
@@ -51,9 +59,7 @@ pub async fn list_issuers(state: Data<AppState>, _: Query<NoQuery>) -> HttpRespo
     request_body(content = BeginSignIn, example = json!({"redirect_uri": "https://play.example/back"})),
     responses(
         (status = 200, description = "Where the person signs in", body = BegunSignIn),
-        (status = 403, description = "`forbidden`: a player of an app"),
-        (status = 404, description = "`not_found`: the server has no such issuer"),
-        (status = 503, description = "`issuer_unavailable`: the issuer does not answer; `unavailable`: try again after `Retry-After`"),
+        Failures<(Forbidden, NotFound, Unavailable, IssuerUnavailable)>,
     ),
     security((), ("bearer" = []))
 )]

@@ -14,7 +14,10 @@ use crate::{
     db::players::identities::{self, Identity},
     domain::{Player, PlayerId, PlayerKind, PlayerName},
     http::{
-        answer::problem::Problem,
+        answer::{
+            failures::{Failures, InvalidToken, IssuerUnavailable, NotFound, SignInRefused, Unavailable},
+            problem::Problem,
+        },
         layers::client_address::client_address,
         players::tokens::{NewPlayer, TokenSet},
         request::{
@@ -36,6 +39,11 @@ const ATTEMPTS_MAX: u32 = 4;
 ///
 /// The tokens of the identity's player. A person who signs in for the first time becomes a player: 201, with a `recovery_code`. A session that
 /// fails is used up, except with 503: begin again.
+///
+/// - `sign_in_refused`: the session, the state or the code is wrong or was used before, or the issuer's token is not
+///   to be believed
+/// - `not_found`: the server has no such issuer
+/// - `issuer_unavailable`: the issuer does not answer, and the same request may be sent again
 #[utoipa::path(
     tag = "players",
     operation_id = "complete_sign_in",
@@ -44,11 +52,7 @@ const ATTEMPTS_MAX: u32 = 4;
     responses(
         (status = 200, description = "The tokens of a player who was here before", body = TokenSet),
         (status = 201, description = "A new player, and its tokens", body = TokenSet),
-        (status = 401, description = "`sign_in_refused`: the session, the state or the code is wrong or was used before, or the issuer's token is \
-            not to be believed; `invalid_token`"),
-        (status = 404, description = "`not_found`: the server has no such issuer"),
-        (status = 503, description = "`issuer_unavailable`: the issuer does not answer, and the same request may be sent again; `unavailable`: try \
-            again after `Retry-After`"),
+        Failures<(InvalidToken, SignInRefused, NotFound, Unavailable, IssuerUnavailable)>,
     ),
     security(())
 )]

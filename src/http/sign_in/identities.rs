@@ -15,7 +15,14 @@ use crate::{
     clock::now,
     db::players::identities::{self, Identity, Linked, LinkedIdentity, Unlinked},
     http::{
-        answer::{code::Code, problem::Problem},
+        answer::{
+            code::Code,
+            failures::{
+                Failures, Forbidden, IdentityTaken, InvalidCredentials, InvalidToken, IssuerUnavailable, LastWayIn,
+                NotFound, RecentSignInRequired, SignInRefused, Unauthenticated, Unavailable,
+            },
+            problem::Problem,
+        },
         players::recent_sign_in::{self, CurrentPassword},
         request::{
             body::MEDIUM_BODY,
@@ -55,6 +62,14 @@ pub async fn list_identities(
 ///
 /// Completes what `POST /v1/sign-in/{issuer}` has begun with the caller's token. From then on the caller can sign in by the issuer, on any
 /// device. A guest stays a guest, and keeps all games. An account needs a sign-in of the last 10 minutes, or `current_password`.
+///
+/// - `sign_in_refused`: the session, the state or the code is wrong or was used before, or the issuer's token is not
+///   to be believed
+/// - `invalid_credentials`: `current_password` is not the account's
+/// - `forbidden`: a player of an app
+/// - `not_found`: the server has no such issuer
+/// - `identity_taken`: it is another player's, or the caller has another one of this issuer
+/// - `issuer_unavailable`: the issuer does not answer, and the same request may be sent again
 #[utoipa::path(
     tag = "players",
     operation_id = "link_identity",
@@ -63,13 +78,10 @@ pub async fn list_identities(
     responses(
         (status = 200, description = "It was the caller's before", body = IdentityView),
         (status = 201, description = "It is the caller's now", body = IdentityView),
-        (status = 401, description = "`sign_in_refused`: the session, the state or the code is wrong or was used before, or the issuer's token is \
-            not to be believed; `unauthenticated`, `invalid_token`; `invalid_credentials`: `current_password` is not the account's"),
-        (status = 403, description = "`forbidden`: a player of an app; `recent_sign_in_required`"),
-        (status = 404, description = "`not_found`: the server has no such issuer"),
-        (status = 409, description = "`identity_taken`: it is another player's, or the caller has another one of this issuer"),
-        (status = 503, description = "`issuer_unavailable`: the issuer does not answer, and the same request may be sent again; `unavailable`: try \
-            again after `Retry-After`"),
+        Failures<(
+            Unauthenticated, InvalidToken, InvalidCredentials, SignInRefused, RecentSignInRequired, Forbidden,
+            NotFound, IdentityTaken, Unavailable, IssuerUnavailable,
+        )>,
     ),
     security(("bearer" = []))
 )]
@@ -120,6 +132,10 @@ pub async fn link_identity(
 /// The caller can no longer sign in by the issuer; who is signed in stays so. The last way in stays: a player without a password and without
 /// another identity is 409. An identity of an issuer that the operator offers no more is no way in, and can always be unlinked. An account
 /// needs a sign-in of the last 10 minutes, or the password.
+///
+/// - `invalid_credentials`: the password is not the account's
+/// - `not_found`: the caller has no identity of such an issuer
+/// - `last_way_in`: the caller has no password and no other identity
 #[utoipa::path(
     tag = "players",
     operation_id = "delete_identity",
@@ -128,10 +144,7 @@ pub async fn link_identity(
         example = json!({"current_password": "correct horse"})),
     responses(
         (status = 204, description = "It is unlinked"),
-        (status = 401, description = "`invalid_credentials`: the password is not the account's; `unauthenticated`, `invalid_token`"),
-        (status = 403, description = "`recent_sign_in_required`"),
-        (status = 404, description = "`not_found`: the caller has no identity of such an issuer"),
-        (status = 409, description = "`last_way_in`: the caller has no password and no other identity"),
+        Failures<(Unauthenticated, InvalidToken, InvalidCredentials, RecentSignInRequired, NotFound, LastWayIn)>,
     ),
     security(("bearer" = []))
 )]

@@ -21,6 +21,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, GameNotOver, NotFound, TooManyAnalyses},
             headers::{KEPT_FOR_MINUTES, NOT_KEPT, VARIES, digest_tag},
             problem::Problem,
         },
@@ -57,8 +58,7 @@ const QUEUE_FULL_RETRY_S: u64 = 60;
             headers(("Location" = String, description = "The address of the progress"),
                 ("Retry-After" = u64, description = "The seconds until the next poll"))),
         (status = 200, description = "The analysis exists", body = AnalysisStatus),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`game_not_over`, `too_many_analyses`"),
+        Failures<(NotFound, GameNotOver, TooManyAnalyses)>,
     ),
     security(("bearer" = []))
 )]
@@ -107,6 +107,8 @@ pub async fn analyse_game(
 /// Get a game's analysis
 ///
 /// The analysis, or its progress. In a game of more than 2,000 plies, the last 2,000 are judged.
+///
+/// - `not_found`: no such game, or no request for its analysis
 #[utoipa::path(
     tag = "records",
     operation_id = "get_analysis",
@@ -120,7 +122,7 @@ pub async fn analyse_game(
             ("Retry-After" = Option<u64>, description = "The seconds until the next poll, while it is queued or running"))),
         (status = 304, description = "The client's answer is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`: no such game, or no request for its analysis"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]

@@ -15,6 +15,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, Forbidden, GameOver, NotFound, NotSeated, NotYourTurn},
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
@@ -35,15 +36,15 @@ const PLIES_CHARGED: u32 = 5_000;
 ///
 /// The value of every legal move, best first. Only for the player of practice against the computer, when that player is to move. It takes
 /// the server about a third of a second. Closing the connection cancels it. The same position has the same hint.
+///
+/// - `forbidden`: the game is no practice
 #[utoipa::path(
     tag = "moves",
     operation_id = "get_hint",
     params(("id" = Uuid, Path, description = "The game's id")),
     responses(
         (status = 200, description = "The moves with their values", body = HintView),
-        (status = 403, description = "`not_seated`; `forbidden`: the game is no practice"),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`not_your_turn`, `game_over`"),
+        Failures<(Forbidden, NotSeated, NotFound, GameOver, NotYourTurn)>,
     ),
     security(("bearer" = []))
 )]

@@ -13,6 +13,7 @@ use crate::{
         answer::{
             code::Code,
             cursor::Cursors,
+            failures::{Failures, NotFound, TooManyNotes},
             headers::{NOT_KEPT, VARIES},
             page::{next_link, page_size, take_page},
             problem::Problem,
@@ -39,7 +40,7 @@ use crate::{
     responses(
         (status = 200, description = "A page of notes", body = NotePage,
             headers(("Link" = String, description = "The address of the next page, if there is one"))),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []))
 )]
@@ -68,6 +69,8 @@ pub async fn list_notes(
 /// Write a note
 ///
 /// On a ply of any game that the caller may see. It replaces the caller's earlier note on that ply. The request is idempotent.
+///
+/// - `not_found`: no such game, or no such ply yet
 #[utoipa::path(
     tag = "notes",
     operation_id = "write_note",
@@ -79,8 +82,7 @@ pub async fn list_notes(
     responses(
         (status = 201, description = "The note, which is new", body = NoteView),
         (status = 200, description = "The note, which replaced another", body = NoteView),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
-        (status = 409, description = "`too_many_notes`"),
+        Failures<(NotFound, TooManyNotes)>,
     ),
     security(("bearer" = []))
 )]
@@ -114,6 +116,8 @@ pub async fn write_note(
 /// Delete a note
 ///
 /// The request is idempotent: a retry is answered with 204.
+///
+/// - `not_found`: no such game, or no such ply yet
 #[utoipa::path(
     tag = "notes",
     operation_id = "delete_note",
@@ -123,7 +127,7 @@ pub async fn write_note(
     ),
     responses(
         (status = 204, description = "The caller has no note there"),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []))
 )]

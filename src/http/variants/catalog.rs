@@ -14,6 +14,7 @@ use crate::{
     domain::variants_named,
     http::{
         answer::{
+            failures::{Failures, NotFound, ValidationFailed},
             field_error::{FAULTS_MAX, FieldError},
             headers::{KEPT_FOR_MINUTES, digest_tag},
             problem::Problem,
@@ -37,6 +38,8 @@ const OPTIONS_MAX: usize = 500;
 /// List the variants
 ///
 /// With their presets and options; all of them, or those that have a name.
+///
+/// - `validation_failed`: the name is empty or too long
 #[utoipa::path(
     tag = "variants",
     operation_id = "list_variants",
@@ -48,7 +51,7 @@ const OPTIONS_MAX: usize = 500;
         (status = 200, description = "The variants", body = VariantPage,
             headers(("ETag" = String, description = "A digest of the answer"))),
         (status = 304, description = "The client's answer is current"),
-        (status = 422, description = "`validation_failed`: the name is empty or too long"),
+        Failures<ValidationFailed>,
     ),
     security((), ("bearer" = []))
 )]
@@ -101,7 +104,7 @@ fn answer(view: &impl Serialize, known: &IfNoneMatch) -> HttpResponse {
         (status = 200, description = "The variant", body = VariantView,
             headers(("ETag" = String, description = "A digest of the answer"))),
         (status = 304, description = "The client's answer is current"),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]

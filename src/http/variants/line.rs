@@ -19,7 +19,11 @@ use utoipa::ToSchema;
 use super::catalog::{chosen_options, standard};
 use crate::{
     http::{
-        answer::{code::Code, problem::Problem},
+        answer::{
+            code::Code,
+            failures::{self, Failures, NotFound, ValidationFailed},
+            problem::Problem,
+        },
         layers::limits,
         request::{
             body::LONG_BODY,
@@ -53,6 +57,8 @@ const BYTES_AT_ONCE: usize = 16 * 1024;
 ///
 /// From the opening, or from `position`. Nothing is stored. The answer shows every move as a game's history does, with the
 /// position after it.
+///
+/// - `illegal_move`: with `index`, `reason`, `legal_moves` and the `position` before it
 #[utoipa::path(
     tag = "variants",
     operation_id = "play_line",
@@ -65,7 +71,7 @@ const BYTES_AT_ONCE: usize = 16 * 1024;
     responses(
         (status = 200, description = "Where the line starts, and its moves; an answer that breaks off is incomplete",
             body = PlayedLine),
-        (status = 404, description = "`not_found`"),
+        Failures<(NotFound, ValidationFailed, failures::IllegalMove)>,
     ),
     security((), ("bearer" = []))
 )]

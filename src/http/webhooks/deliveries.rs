@@ -20,6 +20,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, NotFound, WebhookDisabled, WebhookNotVerified},
             headers::{NOT_KEPT, VARIES},
             page::{next_link, page_size, place_after, take_page},
             problem::Problem,
@@ -43,8 +44,7 @@ use crate::{
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 202, description = "The delivery, which is queued", body = DeliveryView),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`webhook_disabled`, `webhook_not_verified`"),
+        Failures<(NotFound, WebhookDisabled, WebhookNotVerified)>,
     ),
     security(("bearer" = []), ("app_key" = []))
 )]
@@ -75,7 +75,7 @@ pub async fn ping_webhook(
     responses(
         (status = 200, description = "A page of deliveries", body = DeliveryPage,
             headers(("Link" = String, description = "The address of the next page, if there is one"))),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []), ("app_key" = []))
 )]
@@ -118,8 +118,7 @@ pub async fn list_webhook_deliveries(
     ),
     responses(
         (status = 202, description = "The delivery, which is queued", body = DeliveryView),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`webhook_disabled`, `webhook_not_verified`"),
+        Failures<(NotFound, WebhookDisabled, WebhookNotVerified)>,
     ),
     security(("bearer" = []), ("app_key" = []))
 )]

@@ -20,6 +20,7 @@ use crate::{
     http::{
         answer::{
             code::Code,
+            failures::{Failures, Forbidden, NotFound, TooManyWebhooks, WebhookDisabled},
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
@@ -52,6 +53,8 @@ const CHALLENGE_CALLS: u32 = 9;
 /// `secret` that verifies the signatures, which is not shown again. First the endpoint gets a message of type `webhook.challenge`, and
 /// must answer it with 2xx and the same `challenge` in the body. Until then `verified_at` is null and nothing else is sent. For the
 /// rate limit, it counts as ten calls. By an app's key, it is a webhook for the games of all players of the app.
+///
+/// - `forbidden`: a player of an app, or the app is disabled
 #[utoipa::path(
     tag = "webhooks",
     operation_id = "create_webhook",
@@ -65,8 +68,7 @@ const CHALLENGE_CALLS: u32 = 9;
         (status = 201, description = "The webhook with its secret", body = WebhookWithSecret,
             headers(("Location" = String, description = "The webhook's address"),
                 ("Idempotent-Replayed" = Option<String>, description = "`true`: the stored answer to an earlier request with this key"))),
-        (status = 403, description = "`forbidden`: a player of an app, or the app is disabled"),
-        (status = 409, description = "`too_many_webhooks`"),
+        Failures<(Forbidden, TooManyWebhooks)>,
     ),
     security(("bearer" = []), ("app_key" = []))
 )]
@@ -160,7 +162,7 @@ pub async fn list_webhooks(
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 200, description = "The webhook", body = WebhookView),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []), ("app_key" = []))
 )]
@@ -188,7 +190,7 @@ pub async fn get_webhook(
     )),
     responses(
         (status = 200, description = "The webhook", body = WebhookView),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []), ("app_key" = []))
 )]
@@ -222,8 +224,7 @@ pub async fn update_webhook(
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 202, description = "The webhook: a challenge is queued, unless it is verified", body = WebhookView),
-        (status = 404, description = "`not_found`"),
-        (status = 409, description = "`webhook_disabled`"),
+        Failures<(NotFound, WebhookDisabled)>,
     ),
     security(("bearer" = []), ("app_key" = []))
 )]
@@ -257,7 +258,7 @@ pub async fn verify_webhook(
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 204, description = "The webhook is deleted"),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []), ("app_key" = []))
 )]
@@ -285,7 +286,7 @@ pub async fn delete_webhook(
     params(("webhook_id" = Uuid, Path, description = "The webhook's id")),
     responses(
         (status = 200, description = "The webhook with its new secret", body = WebhookWithSecret),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security(("bearer" = []), ("app_key" = []))
 )]

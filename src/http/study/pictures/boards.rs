@@ -11,6 +11,7 @@ use crate::{
     db::games,
     domain::GameId,
     http::{
+        answer::failures::{Failures, NotFound, Unavailable},
         answer::{headers::KEPT_FOR_MINUTES, problem::Problem},
         games::find::find_visible,
         layers::limits::HeavyBudget,
@@ -30,6 +31,8 @@ use crate::{
 /// The present board, or the board after a ply. It shows seeds and their counts, the players' sides, the side to move,
 /// and the effects of the last move. The picture's `title` and `desc` describe all of it in words.
 /// Unknown parameters are ignored.
+///
+/// - `not_found`: no such game, or no such ply yet
 #[utoipa::path(
     tag = "pictures",
     operation_id = "get_board_picture",
@@ -45,7 +48,7 @@ use crate::{
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]
@@ -67,6 +70,8 @@ pub async fn get_board_picture(
 /// Draw a game's board as PNG
 ///
 /// The same picture in pixels, for messages, mails and previews of links, which show no SVG. Unknown parameters are ignored.
+///
+/// - `not_found`: no such game, or no such ply yet
 #[utoipa::path(
     tag = "pictures",
     operation_id = "get_board_png",
@@ -83,7 +88,7 @@ pub async fn get_board_picture(
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`: no such game, or no such ply yet"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]
@@ -123,7 +128,7 @@ pub async fn get_board_png(
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]
@@ -142,6 +147,8 @@ pub async fn get_variant_board_picture(
 /// Draw a position as PNG
 ///
 /// The same picture in pixels. Unknown parameters are ignored.
+///
+/// - `unavailable`: too many pictures are drawn at once; try again after `Retry-After`
 #[utoipa::path(
     tag = "pictures",
     operation_id = "get_variant_board_png",
@@ -157,8 +164,7 @@ pub async fn get_variant_board_picture(
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`"),
-        (status = 503, description = "`unavailable`: too many pictures are drawn at once; try again after `Retry-After`"),
+        Failures<(NotFound, Unavailable)>,
     ),
     security((), ("bearer" = []))
 )]

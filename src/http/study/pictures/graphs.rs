@@ -16,6 +16,7 @@ use crate::{
     },
     domain::{Analysis, Class, Game, GameId, JudgedPly, Ply, PlyAction, seat_at},
     http::{
+        answer::failures::{Failures, NotFound},
         answer::{headers::digest_tag, problem::Problem},
         games::find::find_visible,
         layers::limits::HeavyBudget,
@@ -50,7 +51,7 @@ use crate::{
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]
@@ -90,7 +91,7 @@ pub async fn get_game_graph(
             headers(("ETag" = String, description = "A digest of the picture"))),
         (status = 304, description = "The client's picture is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`"),
+        Failures<NotFound>,
     ),
     security((), ("bearer" = []))
 )]

@@ -14,6 +14,7 @@ use crate::{
     domain::{GameId, Status},
     http::{
         answer::{
+            failures::{Failures, NotFound},
             headers::{NOT_KEPT, digest_tag},
             problem::Problem,
         },
@@ -53,7 +54,7 @@ const PREVIEW_HEIGHT: u32 = 795;
             headers(("ETag" = String, description = "A digest of the page"))),
         (status = 304, description = "The client's page is current",
             headers(("ETag" = String, description = "As the client sent it"))),
-        (status = 404, description = "`not_found`; as `text/html` for a client that prefers it"),
+        Failures<NotFound>,
     ),
     security(())
 )]

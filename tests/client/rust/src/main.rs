@@ -20,7 +20,7 @@ use self::api::{
 };
 
 mod api {
-    progenitor::generate_api!("../../../openapi/openapi-3.0.json");
+    progenitor::generate_api!("../../../target/openapi-3.0.json");
 }
 
 type Failure = Box<dyn Error>;
