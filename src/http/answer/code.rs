@@ -41,7 +41,6 @@ macro_rules! codes {
         }
 
         /// A type for each code, by which operations declare their failures.
-        #[allow(dead_code, reason = "some codes are those of no single operation")]
         pub mod types {
             use super::{Code, Codes};
 
@@ -50,6 +49,9 @@ macro_rules! codes {
             impl Codes for $variant {
                 const CODES: &'static [Code] = &[Code::$variant];
             })+
+
+            // Some codes are those of no single operation.
+            const _: &[&[Code]] = &[$($variant::CODES),+];
         }
     };
 }

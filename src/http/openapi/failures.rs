@@ -108,20 +108,3 @@ const fn detail(code: Code) -> &'static str {
         Code::IssuerUnavailable => "the issuer does not answer as it should; try again",
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_clauses_of_a_description_begin_with_its_codes() {
-        for (description, expected) in [
-            ("`internal`", &["internal"][..]),
-            ("`not_seated`; `forbidden`: the caller has already moved", &["not_seated", "forbidden"]),
-            ("`seat_taken`, `game_over`: with `join_code`", &["seat_taken", "game_over"]),
-            ("`illegal_move`, with `reason`; `x`: `y`; more", &["illegal_move", "x"]),
-        ] {
-            assert_eq!(codes(description).collect::<Vec<_>>(), expected, "{description}");
-        }
-    }
-}
