@@ -3,6 +3,7 @@
 //! Nothing here knows the rest of the service.
 
 mod apps;
+mod help;
 mod mail;
 mod misspelt;
 mod moderation;

@@ -18,7 +18,7 @@ use crate::build_info::VERSION_AND_COMMIT;
 /// Without options it listens on 127.0.0.1:8080. It starts and stops its own PostgreSQL, with the data in the user's data folder.
 /// SIGTERM and SIGINT stop it.
 #[derive(Debug, Parser)]
-#[command(name = "mancala-server", version = VERSION_AND_COMMIT, max_term_width = 100, after_long_help = after_help())]
+#[command(name = "mancala-server", version = VERSION_AND_COMMIT, max_term_width = 100, after_help = "`--help` lists all options.", after_long_help = after_help())]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,

@@ -9,7 +9,7 @@ use clap::{
     parser::ValueSource,
 };
 
-use super::options::Cli;
+use super::{help, options::Cli};
 
 /// A command line or an environment without a valid set of options, or with a request for help.
 #[derive(Debug)]
@@ -24,6 +24,7 @@ impl Cli {
     /// The options as given. An empty variable counts as not set.
     pub fn read() -> Result<Self, Misread> {
         let command = Self::command().mut_args(|argument| {
+            let argument = help::place(argument);
             let value = argument.get_env().and_then(env::var_os);
             if value.is_some_and(|value| value.is_empty()) {
                 return argument.env(Resettable::Reset);

@@ -256,8 +256,20 @@ fn the_help_names_every_option_with_its_variable() {
         assert!(CONFIGURATION.contains(&format!("| `--{flag}` | `{variable}` |")), "{flag}");
         count += 1;
     }
-    assert!(count >= 13, "{count}");
+    assert!(count >= 45, "{count}");
     for word in ["RUST_LOG", "PG_BIN", "OTEL_EXPORTER_OTLP_ENDPOINT", "Exit status", "SIGTERM"] {
         assert!(help.contains(word), "{word}");
     }
+}
+
+#[test]
+fn the_short_help_shows_the_ten_options_that_most_operators_choose() {
+    let output = server(&["-h"]).output().expect("the binary runs");
+    let help = String::from_utf8_lossy(&output.stdout).into_owned();
+    let flags: Vec<_> = help.lines().filter_map(|line| line.strip_prefix("      --")?.split(' ').next()).collect();
+    assert_eq!(flags.len(), 10, "{help}");
+    for flag in ["listen", "data-dir", "database-url", "public-url", "jwt-private-key-file", "rate-limits"] {
+        assert!(flags.contains(&flag), "{flag}");
+    }
+    assert!(help.contains("`--help` lists all options."));
 }
