@@ -7,9 +7,9 @@ use utoipa::ToSchema;
 /// The status of an answer that is unchanged since the client received it.
 pub const NOT_MODIFIED: StatusCode = StatusCode::NOT_MODIFIED;
 
-/// One code as a type, or a tuple of such types.
-pub trait Codes {
-    const CODES: &'static [Code];
+/// A code as a type.
+pub trait OneCode {
+    const CODE: Code;
 }
 
 macro_rules! codes {
@@ -42,16 +42,16 @@ macro_rules! codes {
 
         /// A type for each code, by which operations declare their failures.
         pub mod types {
-            use super::{Code, Codes};
+            use super::{Code, OneCode};
 
             $(pub struct $variant;
 
-            impl Codes for $variant {
-                const CODES: &'static [Code] = &[Code::$variant];
+            impl OneCode for $variant {
+                const CODE: Code = Code::$variant;
             })+
 
             // Some codes are those of no single operation.
-            const _: &[&[Code]] = &[$($variant::CODES),+];
+            const _: &[Code] = &[$($variant::CODE),+];
         }
     };
 }

@@ -10,17 +10,26 @@ use utoipa::{
 
 pub use super::code::types::*;
 use super::{
-    code::{Code, Codes},
+    code::{Code, OneCode},
     problem::PROBLEM_JSON,
 };
 
 /// The failures of an operation: `Failures<NotFound>`, or `Failures<(NotSeated, NotFound)>`.
 pub struct Failures<T>(PhantomData<T>);
 
+/// One code as a type, or a tuple of them.
+pub trait Codes {
+    const CODES: &'static [Code];
+}
+
+impl<C: OneCode> Codes for C {
+    const CODES: &'static [Code] = &[C::CODE];
+}
+
 macro_rules! tuples {
     ($($code:ident)+) => {
-        impl<$($code: Codes),+> Codes for ($($code,)+) {
-            const CODES: &'static [Code] = &[$($code::CODES[0]),+];
+        impl<$($code: OneCode),+> Codes for ($($code,)+) {
+            const CODES: &'static [Code] = &[$($code::CODE),+];
         }
     };
     ($($code:ident)+; $next:ident $($rest:ident)*) => {

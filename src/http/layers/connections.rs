@@ -9,7 +9,7 @@ use std::{
     collections::HashMap,
     error::Error as StdError,
     future::poll_fn,
-    io,
+    io, mem,
     net::{IpAddr, TcpStream as StdTcpStream},
     os::fd::AsFd,
     pin::Pin,
@@ -83,37 +83,56 @@ impl Room {
 /// How many connections of an address a worker begins at once in a second. Further ones take turns.
 const AT_ONCE: u32 = 32;
 
-/// How far apart the turns are. To begin a connection takes a seventh of it, so a worker answers others in between.
+/// How far apart the turns of all addresses are. To begin a connection takes a seventh of it, so a worker answers others in between.
 const TURN: Duration = Duration::from_millis(1);
 
 /// The new connections of a worker.
 struct Begun {
     /// The second that is counted began then.
     since: Instant,
-    /// How many each address has begun in it.
-    of_address: HashMap<IpAddr, u32>,
-    next_turn: Instant,
+    of_address: HashMap<IpAddr, Turns>,
+    /// How many addresses have connections that wait.
+    waiting: u32,
+}
+
+/// The new connections of an address.
+struct Turns {
+    /// Those of the second.
+    begun: u32,
+    next: Instant,
+    is_waiting: bool,
 }
 
 impl Begun {
     fn new(now: Instant) -> Self {
-        Self { since: now, of_address: HashMap::new(), next_turn: now }
+        Self { since: now, of_address: HashMap::new(), waiting: 0 }
     }
 
-    /// How long a new connection of an address waits.
+    /// How long a new connection of an address waits. Addresses that wait take turns in a circle, so a long queue of one delays
+    /// no other for longer.
     fn wait(&mut self, address: IpAddr, now: Instant) -> Duration {
         if now.saturating_duration_since(self.since) >= Duration::from_secs(1) {
-            self.since = now;
-            self.of_address.clear();
+            self.begin_second(now);
         }
-        let count = self.of_address.entry(address).or_default();
-        *count += 1;
-        if *count <= AT_ONCE {
+        let turns = self.of_address.entry(address).or_insert(Turns { begun: 0, next: now, is_waiting: false });
+        turns.begun += 1;
+        if turns.begun <= AT_ONCE {
             return Duration::ZERO;
         }
-        let turn = self.next_turn.max(now);
-        self.next_turn = turn + TURN;
+        if !mem::replace(&mut turns.is_waiting, true) {
+            self.waiting += 1;
+        }
+        let turn = turns.next.max(now);
+        turns.next = turn + TURN * self.waiting;
         turn - now
+    }
+
+    /// Forgets all addresses but those whose connections still wait.
+    fn begin_second(&mut self, now: Instant) {
+        self.since = now;
+        self.of_address.retain(|_, turns| turns.next > now);
+        self.of_address.values_mut().for_each(|turns| turns.begun = 0);
+        self.waiting = u32::try_from(self.of_address.len()).unwrap_or(u32::MAX);
     }
 }
 
@@ -400,6 +419,11 @@ mod tests {
         assert!(at_once.iter().all(Duration::is_zero));
         assert_eq!(turns, [Duration::ZERO, TURN, 2 * TURN]);
         assert_eq!(begun.wait(other, now), Duration::ZERO);
+        // However many of the one wait, the other waits for one turn of each.
+        let queue = (0..6000).map(|_| begun.wait(many, now)).last();
+        assert_eq!(queue, Some(6002 * TURN));
+        let last = (0..=AT_ONCE).map(|_| begun.wait(other, now)).last();
+        assert_eq!(last, Some(2 * TURN));
         // A second later the address has its connections at once again.
         assert_eq!(begun.wait(many, now + Duration::from_secs(1)), Duration::ZERO);
     }
