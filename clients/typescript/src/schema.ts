@@ -1171,8 +1171,8 @@ export interface paths {
          * @description Asks a player, or accepts if that player has asked. `status` says which: `asked` or `friends`. A repetition changes nothing. A request waits for
          *     30 days; the caller is not told that it is declined.
          *
-         *     - `forbidden`: the caller itself, neither a guest nor an account, a player that the caller blocks, or one that an
-         *       app keeps apart from the caller
+         *     - `forbidden`: the caller itself, or neither a guest nor an account
+         *     - `forbidden` as well: the caller blocks the player, or an app keeps the two apart
          *     - `too_many_friends`: too many friends or requests
          */
         put: operations["create_friend"];

@@ -7,11 +7,6 @@ use utoipa::ToSchema;
 /// The status of an answer that is unchanged since the client received it.
 pub const NOT_MODIFIED: StatusCode = StatusCode::NOT_MODIFIED;
 
-/// A code as a type.
-pub trait OneCode {
-    const CODE: Code;
-}
-
 macro_rules! codes {
     ($($variant:ident $word:literal $status:ident $title:literal $meaning:literal)+) => {
         /// The closed list of failure codes. A code never changes its meaning.
@@ -38,20 +33,6 @@ macro_rules! codes {
             pub const fn meaning(self) -> &'static str {
                 match self { $(Code::$variant => $meaning),+ }
             }
-        }
-
-        /// A type for each code, by which operations declare their failures.
-        pub mod types {
-            use super::{Code, OneCode};
-
-            $(pub struct $variant;
-
-            impl OneCode for $variant {
-                const CODE: Code = Code::$variant;
-            })+
-
-            // Some codes are those of no single operation.
-            const _: &[Code] = &[$($variant::CODE),+];
         }
     };
 }

@@ -8,14 +8,36 @@ use utoipa::{
     openapi::{Content, Ref, RefOr, Response, ResponseBuilder},
 };
 
-pub use super::code::types::*;
-use super::{
-    code::{Code, OneCode},
-    problem::PROBLEM_JSON,
-};
+use super::{code::Code, problem::PROBLEM_JSON};
 
 /// The failures of an operation: `Failures<NotFound>`, or `Failures<(NotSeated, NotFound)>`.
 pub struct Failures<T>(PhantomData<T>);
+
+/// A code as a type.
+pub trait OneCode {
+    const CODE: Code;
+}
+
+macro_rules! types {
+    ($($code:ident)+) => {
+        $(pub struct $code;
+
+        impl OneCode for $code {
+            const CODE: Code = Code::$code;
+        })+
+    };
+}
+
+// Those that operations declare. Other codes follow from an operation's path and input.
+types! {
+    ValidationFailed Unauthenticated InvalidToken RefreshTokenReused InvalidCredentials SignInRefused
+    RecentSignInRequired Forbidden NotSeated NotFound PayloadTooLarge NameTaken IdentityTaken LastWayIn
+    SeatTaken OwnGame GameNotStarted GameOver NotYourTurn StalePly IllegalMove NoSuchOffer OfferPending
+    OfferNotPossible TooManyGames TooManyOpenGames NoRecord GameNotOver TooManyAnalyses TooManyWebhooks
+    PushNotOffered TooManyDevices TooManyNotes TooManyBlocks TooManyMutes TooManyFriends TooManyInvitations
+    TooManyImports WebhookDisabled WebhookNotVerified EmailNotConfigured InvalidLink PreconditionFailed
+    RateLimited Unavailable IssuerUnavailable
+}
 
 /// One code as a type, or a tuple of them.
 pub trait Codes {
@@ -56,7 +78,8 @@ pub fn by_status(codes: &[Code]) -> BTreeMap<String, RefOr<Response>> {
     codes.iter().map(|code| entry(code.status())).collect()
 }
 
-/// The response of a failure with one of these codes, which have one status: the one body of all failures, and an example of each code.
+/// The response of a failure with one of these codes, which have one status. It has the one body of all failures, and an example of
+/// each code.
 pub fn response(codes: impl Iterator<Item = Code>) -> Response {
     let mut content = Content::new(Some(Ref::from_schema_name("Problem")));
     let mut meanings = vec![];

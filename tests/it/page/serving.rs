@@ -99,16 +99,9 @@ async fn files_of_the_page_are_kept_by_browsers_as_long_as_they_are_the_same() {
 #[actix_web::test]
 async fn an_address_that_the_page_does_not_have_is_a_problem() {
     let app = TestApp::start().await;
-    for path in [
-        "/nothing",
-        "/games",
-        "/games/1/2",
-        "/assets/",
-        "/assets/index.js",
-        "/assets/..%2findex.html",
-        "/index.html",
-        "/rules/",
-    ] {
+    for path in
+        ["/nothing", "/games/1/2", "/assets/", "/assets/index.js", "/assets/..%2findex.html", "/index.html", "/rules/"]
+    {
         app.get(path, None).await.is_problem(404, "not_found");
     }
 }
