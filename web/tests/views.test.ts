@@ -108,7 +108,7 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   const name = `Ana${Date.now() % 1e9}`;
   const password = "correct horse 7 battery";
   const ana = await Person.arrive({ acceptDownloads: true });
-  await ana.begin("Two players at this device", "Ana");
+  const id = await ana.begin("Two players at this device", "Ana");
   await ana.open("/account");
   await ana.page.getByText(/^[0-9A-Z]{5}(-[0-9A-Z]{5}){4}$/).waitFor();
   const register = ana.page.locator("section", { hasText: "You keep all your games" });
@@ -133,7 +133,7 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await signIn.getByRole("button").click();
   await tablet.page.getByText("Another device").waitFor();
   await tablet.open("/");
-  await tablet.page.getByText("Two players, one device").waitFor();
+  await tablet.page.locator(`a.game-row[href="/games/${id}"]`).waitFor();
   await tablet.open("/account");
   await tablet.button("Erase my account").click();
   await tablet.page.getByRole("dialog").getByRole("button", { name: "Erase my account" }).click();
