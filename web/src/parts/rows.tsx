@@ -26,7 +26,7 @@ export function Opponents({ game }: { game: Game }) {
     return <Names names={names} />;
   }
   if (other) return <PlayerName player={other} />;
-  return <>{t(game.opponent.type === "link" ? "row.by-link" : "row.nobody")}</>;
+  return <>{t(game.opponent.type === "link" ? "row.by-link" : "row.open")}</>;
 }
 
 /** Names side by side, each in its own direction. */

@@ -92,7 +92,7 @@ export const de: Texts = {
 
   "row.self": "Zu zweit, ein Gerät",
   "row.by-link": "Einladung per Link",
-  "row.nobody": "Wartet auf einen Gegner",
+  "row.open": "Wartet auf einen Gegner",
   "row.waiting": "offen",
   "row.aborted": "abgebrochen",
   "row.drawn": "unentschieden",

@@ -96,7 +96,7 @@ export const en = of({
 
   "row.self": "Two players, one device",
   "row.by-link": "Invitation by link",
-  "row.nobody": "Waiting for an opponent",
+  "row.open": "Waiting for an opponent",
   "row.waiting": "open",
   "row.aborted": "aborted",
   "row.drawn": "drawn",

@@ -92,7 +92,7 @@ export const es: Texts = {
 
   "row.self": "Dos jugadores, un dispositivo",
   "row.by-link": "Invitación por enlace",
-  "row.nobody": "Espera a un rival",
+  "row.open": "Espera a un rival",
   "row.waiting": "abierta",
   "row.aborted": "anulada",
   "row.drawn": "empate",

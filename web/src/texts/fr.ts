@@ -92,7 +92,7 @@ export const fr: Texts = {
 
   "row.self": "Deux joueurs, un appareil",
   "row.by-link": "Invitation par lien",
-  "row.nobody": "Attend un adversaire",
+  "row.open": "Attend un adversaire",
   "row.waiting": "ouverte",
   "row.aborted": "abandonnée",
   "row.drawn": "nulle",

@@ -10,7 +10,7 @@ export function LobbyView() {
     <div>
       <Heading title={t("lobby.title")}>{t("lobby.title")}</Heading>
       <div class="lists">
-        <Lobby title="row.nobody" />
+        <Lobby title="row.open" />
         <section class="card" aria-labelledby="seek-title">
           <h2 id="seek-title">{t("home.seek")}</h2>
           <div class="seek">

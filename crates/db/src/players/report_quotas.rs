@@ -36,8 +36,8 @@ pub(super) struct Reporter {
 /// Distinguishes these advisory locks from others.
 const QUOTA_LOCK: i64 = 0x7265_706f_7274;
 
-/// Of several reports of one player, and of the players of one network, each counts the ones before it. First the reporter's lock, then the
-/// network's, and both before a player's row.
+/// Reports of one player, and of the players of one network, wait for each other, so each counts the ones before it. The lock of the
+/// reporter is taken first, then that of the network, and both before a player's row.
 pub(super) async fn lock_quotas(
     connection: &mut PgConnection,
     reporter: PlayerId,
@@ -62,7 +62,7 @@ pub(super) async fn quota_used_until(
     now: OffsetDateTime,
 ) -> Result<Option<OffsetDateTime>, DbError> {
     let since = now - QUOTA_WINDOW;
-    // Of each quota the report with which it was used up, if there are so many within the window.
+    // The report with which each quota was used up, if there are so many within the window.
     let used = sqlx::query!(
         r#"
         select (select created_at from player_report where reporter_id = $1 and created_at > $3 order by created_at desc offset $4 limit 1) as own,

@@ -18,7 +18,7 @@ fn a_rematch_exchanges_the_sides_and_begins_at_once() {
     table.offer(second, OfferKind::Rematch).expect("the game is over");
     let events = table.answer(first, OfferKind::Rematch, OfferAnswer::Accept).expect("it was offered");
     let Fact::Rematched { game: id, .. } = events[0].fact else { panic!("{events:?}") };
-    // Of the id only the slot is not as it was given.
+    // The id is as it was given, except for its slot.
     assert_eq!((id, table.game.id()), (GameId(Uuid::from_u128(9)).in_slot(FIRST_GAME.slot()), FIRST_GAME));
     assert_eq!(table.answer(first, OfferKind::Rematch, OfferAnswer::Accept), Ok(vec![]));
     assert_eq!(table.offer(second, OfferKind::Rematch), Ok(vec![]));

@@ -137,7 +137,7 @@ fn no_new_game_may_be_longer_than_a_stored_one() {
     for variant in Variant::ALL {
         let Some(spec) = variant.options().iter().find(|spec| spec.name == "max_plies") else { continue };
         assert_eq!(spec.kind, OptionKind::Integer { min: 100, max: u16::try_from(PLIES_MAX).expect("a small number") });
-        // One that was created with more ends as before.
+        // A game that was created with more ends as before.
         let options = AnyOptions::parse_recorded(variant, "standard", "max_plies=10000").expect("a text of a game");
         let mut table = Table::new(Terms { options, ..terms(Opponent::Open, variant, "", Clock::Unlimited) });
         table.execute(PEOPLE[1], Action::Join { join_code: None }, START).expect("the seat is free");

@@ -13,7 +13,7 @@ import { t } from "../../texts/index.ts";
 /** The turns that stand above everything else. The list of games has the rest. */
 const TURNS_MAX = 3;
 
-/** Games in which somebody waits for the player. At one device every turn is the player's. */
+/** Games in which it is the player's turn, and an opponent waits. At one device every turn is the player's. */
 function turnsOf(games: readonly Game[]): Game[] {
   return games.filter((game) => stateOf(game).isUrgent && game.opponent.type !== "self");
 }

@@ -1,4 +1,4 @@
-// A board that answers the first touch. The server plays its moves without a player: nobody needs an account to try.
+// A board that answers the first touch. The server plays its moves without a player, so a visitor needs no account to try.
 
 import { specialOf } from "../../board/actions.ts";
 import { NO_MARKS } from "../../board/board.tsx";
