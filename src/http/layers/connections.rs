@@ -81,7 +81,7 @@ impl Room {
 }
 
 /// How many connections of an address a worker begins at once in a second. Further ones take turns.
-const AT_ONCE: u32 = 32;
+const AT_ONCE: u32 = 8;
 
 /// How far apart the turns of all addresses are. To begin a connection takes a seventh of it, so a worker answers others in between.
 const TURN: Duration = Duration::from_millis(1);
