@@ -42,12 +42,12 @@ pub struct ConnectionPlan {
     /// Whether changes of other processes are listened for. Otherwise they are found by polls, a second later.
     pub has_listener: bool,
     pub heavy: u32,
-    /// Of the settling of deadlines and of maintenance: two, or one for both.
+    /// Deadlines and maintenance: two connections, or one shared.
     pub housekeeping: u32,
     /// Whether one tells how far the primary's log is. The connections to the standby are not counted: each pool has as many as its
     /// pool to the primary.
     pub has_standby: bool,
-    /// Of webhooks, the computer, analyses and the explorer.
+    /// The connections of webhooks, the computer, analyses and the explorer.
     pub jobs: JobConnections,
     pub supply: Supply,
 }
@@ -66,7 +66,7 @@ pub enum Supply {
 /// The connections of the jobs that have threads of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobConnections {
-    /// One for all of them, which then share one thread.
+    /// All jobs share one connection, and one thread.
     Shared,
     /// So many for webhooks, one for each thread of the computer and of analyses, and one for the explorer.
     Own { webhooks: u32, engines: u32 },
@@ -136,7 +136,7 @@ impl ConnectionPlan {
             JobConnections::Shared => 1,
             JobConnections::Own { webhooks, engines } => webhooks.saturating_add(engines).saturating_add(1),
         };
-        // One reads revoked credentials, one sends notifications and polls.
+        // Two connections more: one reads revoked credentials, one sends notifications and polls.
         let moves = self.writers + self.workers * (1 + self.reads_each) + 2 + self.has_listener as u32;
         moves.saturating_add(self.heavy + self.housekeeping + self.has_standby as u32).saturating_add(jobs)
     }

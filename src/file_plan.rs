@@ -28,7 +28,7 @@ const CLIENTS_MIN: u64 = 64;
 pub struct FilePlan {
     /// Connections of clients.
     pub connections: usize,
-    /// Of these, long polls and streams at most. The rest is for moves and health.
+    /// The most client connections that are long polls or streams. The rest is for moves and health.
     pub waiters: usize,
     /// Attempts to send webhooks and push notifications.
     pub attempts: usize,

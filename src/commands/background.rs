@@ -80,7 +80,7 @@ impl Background {
             };
             (actix_web::rt::spawn(run), stopping)
         });
-        // It shares the connection of maintenance as mail does.
+        // This job shares a connection with maintenance, as mail does.
         let suspending =
             suspended_games::run(maintaining.clone(), writers.clone(), metrics.upkeep().job("suspended_games"));
         let maintaining =
@@ -261,7 +261,7 @@ async fn notify(
     }
 }
 
-/// One of so many attempts to send may be to a push service, if there are any: 128 of 512.
+/// The share of all concurrent attempts that push services may take, if push is on: 128 of 512.
 const PUSH_SHARE: usize = 4;
 
 /// Which addresses webhooks may have.

@@ -45,7 +45,7 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // It is gone if it was renamed.
+        // After a rename the partial file is gone already.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -146,8 +146,8 @@ pub enum GamesOfSuspended {
 /// What is found about a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReportFinding {
-    /// It is right
+    /// The report is right
     Upheld,
-    /// It is not, or nothing comes of it
+    /// The report is wrong, or nothing comes of it
     Rejected,
 }

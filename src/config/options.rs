@@ -314,7 +314,7 @@ pub enum Switch {
 pub enum LogFormat {
     /// Lines for a reader at a terminal
     Text,
-    /// One JSON object a line
+    /// JSON, an object per line
     Json,
 }
 
@@ -323,16 +323,16 @@ pub enum LogFormat {
 pub enum AccessLogLevel {
     /// No request
     Off,
-    /// Those with a status of 400 or more, or whose client has hung up
+    /// Requests with a status of 400 or more, or whose client has hung up
     Errors,
-    /// All of them
+    /// All requests
     All,
 }
 
 /// The format of the access log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AccessLogFormat {
-    /// One JSON object a line
+    /// JSON, an object per line
     Json,
     /// The combined form of Apache and nginx, with milliseconds, request id and trace id at its end
     Combined,

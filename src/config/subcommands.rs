@@ -211,7 +211,7 @@ pub struct Export {
 /// A format of many games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GameForm {
-    /// One JSON game a line
+    /// JSON, a game per line
     Ndjson,
     /// Text records, one after the other
     Text,

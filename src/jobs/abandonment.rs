@@ -26,8 +26,9 @@ pub struct Scan {
     again_at: Option<OffsetDateTime>,
 }
 
-/// One round. `after` is how long a guest must not have moved; without it, only what is stored about finished games is deleted.
-/// A game with a version conflict or a failure is left to the next scan.
+/// Runs a round. `after` is how long a guest must not have moved; without it, only what is stored about finished games
+/// is deleted. `after` is how long a guest must not have moved; without it, only what is stored about finished games is
+/// deleted. A game with a version conflict or a failure is left to the next scan.
 pub async fn end_games(
     pool: &PgPool,
     writers: &Writers,

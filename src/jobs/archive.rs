@@ -57,7 +57,7 @@ impl Scan {
     }
 }
 
-/// One round. `age` is how long ago the last event of a game must be; without it nothing is archived.
+/// Runs a round. `age` is how long ago the last event of a game must be; without it nothing is archived.
 pub async fn run(
     pool: &PgPool,
     metrics: &Metrics,

@@ -23,7 +23,7 @@ const GAMES_MAX: u32 = 1000;
 const IMPORTS_AT_ONCE: u32 = 100;
 const IMPORT_BATCHES_MAX: u32 = 100;
 
-/// One round. A game with a version conflict or a failure is left to the next round.
+/// Runs a round. A game with a version conflict or a failure is left to the next round.
 pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     webhooks::delete_of_erased(pool, now - SEARCHED_FOR, now).await?;
     notes::delete_of_erased(pool, now - SEARCHED_FOR).await?;

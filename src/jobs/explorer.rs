@@ -157,7 +157,7 @@ pub async fn explore_all(
         };
         let (explored, following) = match explored {
             Ok(explored) => (explored, following),
-            // One transaction finds out which game it is.
+            // A transaction for single games finds out which game is at fault.
             Err(error) if error.is_data_error() => {
                 (patience.retry(|| explorer_index::explore(pool, now(), limit)).await?, None)
             }

@@ -52,7 +52,7 @@ struct Scan {
     again_at: Option<OffsetDateTime>,
 }
 
-/// One round.
+/// Runs a round.
 pub async fn run(pool: &PgPool, settings: Settings, guests: &mut Guests, now: OffsetDateTime) -> Result<(), DbError> {
     in_batches(async || refresh_tokens::purge(pool, now, BATCH).await).await?;
     in_batches(async || revocations::purge(pool, BATCH).await).await?;

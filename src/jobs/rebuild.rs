@@ -86,7 +86,7 @@ struct Work {
     patience: Patience,
     pace: Pace,
     rebuild: Rebuild,
-    /// One for each connection, so that no part waits for one and fails.
+    /// A permit for each connection, so that no part waits for a connection and fails.
     permits: Arc<Semaphore>,
 }
 

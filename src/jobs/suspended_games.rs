@@ -48,8 +48,8 @@ pub async fn run(pool: PgPool, writers: Arc<Writers>, job: JobGauge) {
     }
 }
 
-/// One round. A game with a version conflict or a failure is left to the next round. So is all that a stopped process
-/// has not ended. A ban that is lifted meanwhile leaves the games of this round ended.
+/// Runs a round. A game with a version conflict or a failure is left to the next round. So are the games that a stopped
+/// process has not ended. A ban that is lifted meanwhile leaves the games of this round ended.
 pub async fn settle(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     for (player, games) in suspensions::list_unfinished(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         let (found, actions) = match games {

@@ -113,7 +113,7 @@ struct ExportPart {
 async fn export_part(pool: &PgPool, ids: &[GameId], write: &WriteGame) -> Result<ExportPart, DbError> {
     let mut part = ExportPart::default();
     match part.add(pool, ids, write).await {
-        // One game that cannot be read fails the statement for all.
+        // A game that cannot be read fails the statement for all, so each game is read alone.
         Err(error) if error.is_data_error() => {
             part = ExportPart::default();
             for id in ids {

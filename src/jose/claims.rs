@@ -41,9 +41,9 @@ pub struct Times {
 /// Why a token does not count now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untimely {
-    /// It counts no longer.
+    /// The token has expired.
     Expired,
-    /// It does not count yet, or was issued in the future.
+    /// The token is not valid yet, or was issued in the future.
     Early,
 }
 

@@ -85,7 +85,7 @@ impl Audience {
     }
 }
 
-/// One stream, which is counted until it is dropped.
+/// An open stream, which counts until it is dropped.
 #[derive(Debug)]
 pub struct StreamGuard {
     audience: Arc<Audience>,
@@ -134,7 +134,7 @@ mod tests {
         audience.revoke(player(1), 4);
         assert_eq!((first.ended(4).now_or_never(), second.ended(5).now_or_never()), (Some(()), None));
         assert_eq!(other.ended(0).now_or_never(), None);
-        // One that begins after the revocation ends as well.
+        // A stream that begins after the revocation ends as well.
         audience.revoke(player(3), 1);
         let mut late = audience.enter(Holder::Player(player(3))).expect("there is room");
         assert_eq!((late.ended(0).now_or_never(), late.ended(1).now_or_never()), (Some(()), None));

@@ -49,7 +49,7 @@ impl Pending {
 /// The content of a notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Notification {
-    /// These games are at these versions at least.
+    /// The versions that these games have reached, or passed.
     Games(Vec<Change>),
     /// Any games have changed: the receiver must poll.
     Anything,

@@ -172,7 +172,7 @@ impl Hub {
     }
 }
 
-/// One waiter, which leaves the hub when it is dropped.
+/// A waiter for changes of a topic, which leaves the hub when it is dropped.
 #[derive(Debug)]
 pub struct Waiter {
     hub: Arc<Hub>,

@@ -26,7 +26,7 @@ const REMEMBERED: Duration = Duration::from_mins(20);
 /// The revoked credentials that a process knows.
 #[derive(Debug)]
 pub struct Revocations {
-    /// One entry for each player of the last 20 minutes, and for each that is suspended. An entry costs its player a
+    /// An entry for each player of the last 20 minutes, and for each that is suspended. An entry costs its player a
     /// password's hash or a new account, both of which are limited, or an operator an act. If the operator has locked
     /// out an app, all its players have an entry.
     entries: RwLock<HashMap<PlayerId, Entry>>,
@@ -192,7 +192,7 @@ mod tests {
             revocations.prune(now + Duration::from_hours(1), at(second));
             assert_eq!(is_suspended(), expected, "at {second}");
         }
-        // Of a database that was set back.
+        // A database that was set back no longer has the suspension.
         revocations.enter_suspension(PLAYER, made(2, false), now);
         revocations.keep_suspensions_of(&HashSet::new());
         assert_eq!(is_suspended(), Some((i32::MIN, false)));

@@ -111,7 +111,7 @@ mod tests {
         topic.add(&change(2, 1));
         assert_eq!(topic.changed_since(1), Changed { latest: 3, games: None });
         assert_eq!(topic.changed_since(2), named(3, [2]));
-        // One game too many: only a reader that has seen the first one's change knows all others.
+        // With more games than a topic names, only a reader that has seen the first one's change knows all others.
         for n in 2..=NAMED_GAMES_MAX + 1 {
             topic.add(&change(n, 2));
         }

@@ -45,7 +45,7 @@ pub(super) struct IssuerLabels {
 /// The words of [`IssuerOutcome`](super::labels::IssuerOutcome), in its order.
 pub(super) const ISSUER_OUTCOMES: [&str; 3] = ["done", "refused", "unavailable"];
 
-/// One label and its value.
+/// A label and its value.
 pub(super) type Label<T> = [(&'static str, T); 1];
 
 /// The counter with this label. It exists from the start, so that its rate begins at zero.

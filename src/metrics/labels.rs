@@ -29,9 +29,9 @@ pub enum AppendOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     Delivered,
-    /// It failed, and is retried later.
+    /// The attempt failed, and is retried later.
     Retried,
-    /// It failed, and is given up.
+    /// The last attempt failed, and none follows.
     Failed,
 }
 
@@ -41,7 +41,7 @@ pub enum MailOutcome {
     Sent,
     /// The attempt failed, and is retried later.
     Retried,
-    /// It is given up: refused, or not sent in time.
+    /// The mail is given up: refused, or not sent in time.
     Failed,
     /// Its address has had too many.
     Limited,
@@ -52,7 +52,7 @@ pub enum MailOutcome {
 pub enum IssuerOutcome {
     /// Who a person is.
     Done,
-    /// It refuses a code, or its token is not to be believed.
+    /// The issuer refuses a code, or its token is invalid.
     Refused,
     /// Nothing of use.
     Unavailable,
@@ -62,7 +62,7 @@ pub enum IssuerOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnalysisOutcome {
     Done,
-    /// It failed, and is retried a few times.
+    /// The engine failed, and is tried again a few times.
     Failed,
 }
 

@@ -57,7 +57,7 @@ impl Collector for Process {
         gauge("process_resident_memory_bytes", "Memory of the process in RAM", bytes(&status, "VmRSS:"))?;
         gauge("process_virtual_memory_bytes", "Address space of the process", bytes(&status, "VmSize:"))?;
         gauge("process_threads", "Threads of the process", field(&status, "Threads:"))?;
-        // One of them is the folder that is being read.
+        // The folder that is being read has a descriptor of its own, which does not count.
         let open = fs::read_dir(OPEN_FILES).ok().map(|files| (files.count() as u64).saturating_sub(1));
         gauge("process_open_fds", "Open files of the process, connections included", open)?;
         let limit = getrlimit(Resource::RLIMIT_NOFILE).ok().map(|(soft, _)| soft);

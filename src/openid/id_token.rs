@@ -71,7 +71,7 @@ impl Claims {
             return Err("the ID token is of another issuer");
         }
         let Audiences(audiences) = &self.aud;
-        // Of several audiences, the authorized party says for whom it was made.
+        // A token with several audiences must name its client as the authorized party.
         let is_for_us = audiences.iter().any(|audience| audience == expected.client_id)
             && (audiences.len() == 1 || self.azp.is_some());
         if !is_for_us || self.azp.as_ref().is_some_and(|party| party != expected.client_id) {

@@ -298,7 +298,7 @@ impl Exchange<'_> {
     }
 }
 
-/// One part of an exchange, within its time.
+/// Runs a request of an exchange within its timeout.
 async fn within<T>(part: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     timeout(PART_TIMEOUT, part).await.unwrap_or_else(|_| Err(Failure::unavailable("it is too slow")))
 }

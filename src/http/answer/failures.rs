@@ -28,7 +28,7 @@ macro_rules! types {
     };
 }
 
-// Those that operations declare. Other codes follow from an operation's path and input.
+// Codes that operations declare. Other codes follow from an operation's path and input.
 types! {
     ValidationFailed Unauthenticated InvalidToken RefreshTokenReused InvalidCredentials SignInRefused
     RecentSignInRequired Forbidden NotSeated NotFound PayloadTooLarge NameTaken IdentityTaken LastWayIn
@@ -39,7 +39,7 @@ types! {
     RateLimited Unavailable IssuerUnavailable
 }
 
-/// One code as a type, or a tuple of them.
+/// A code as a type, or a tuple of such types.
 pub trait Codes {
     const CODES: &'static [Code];
 }

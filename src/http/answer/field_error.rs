@@ -1,4 +1,4 @@
-//! One fault of a request, as a failure names it.
+//! An invalid field of a request, as an answer names it.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -8,7 +8,7 @@ use super::bounds::cut;
 /// The most faults that an answer names.
 pub const FAULTS_MAX: usize = 64;
 
-/// One invalid part of a request.
+/// An invalid part of a request.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct FieldError {
     /// A JSON pointer into the body; `?name` for a query parameter; the name of a header.

@@ -68,7 +68,7 @@ struct Claims {
     exp: f64,
     nbf: Option<f64>,
     iat: Option<f64>,
-    /// Of any type: a name is not needed.
+    /// The player's name, of any JSON type: a token may do without one.
     name: Option<Value>,
 }
 

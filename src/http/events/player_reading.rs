@@ -60,7 +60,7 @@ pub struct Batch {
 pub async fn read(state: &AppState, player: PlayerId, position: &FeedPosition, limit: u32) -> Result<Batch, Problem> {
     let mut batch = read_once(state, player, position, limit).await?;
     if position.rest.is_some() && batch.position.rest.is_none() {
-        // That was the rest of an earlier batch. There may be newer events.
+        // The batch had the rest of an earlier one. Newer events may follow.
         let room = limit.saturating_sub(u32::try_from(batch.events.len()).unwrap_or(limit));
         if room == 0 {
             return Ok(Batch { is_last: false, ..batch });

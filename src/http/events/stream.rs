@@ -88,7 +88,7 @@ impl BodyChunk {
 pub struct Subscription {
     waiter: Waiter,
     listening: StreamGuard,
-    /// Of an authenticated player.
+    /// Set if the caller is an authenticated player.
     credentials_version: Option<i32>,
     deadline: Instant,
 }

@@ -149,9 +149,9 @@ struct Loaded {
     running_games: u32,
     /// Whether a block or a suspension keeps the player from what the command asks for.
     is_blocked: bool,
-    /// Of the end of a pause: whether a player of the game is suspended and does not move.
+    /// For the end of a pause: whether a player of the game is suspended and does not move.
     is_stopped: bool,
-    /// Of an offer to a person: how many such ones the player has made since the last ply.
+    /// For an offer to a person: how many such offers the player has made since the last ply.
     offers_made: u32,
 }
 

@@ -1,4 +1,4 @@
-//! One game: get it, wait for its change, join, resign, abort.
+//! A single game: get it, wait for its change, join, resign, abort.
 
 use actix_web::{
     HttpResponse, get,

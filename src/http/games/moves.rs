@@ -271,8 +271,9 @@ pub struct PlayMove {
     /// The number of the move, or of the first one: the game's `ply` plus one.
     #[schema(minimum = 1, maximum = 2_147_483_647, example = 6)]
     ply: u32,
-    /// One of the game's `legal_moves`: a pit's letter (capital for South, small for North), `pass` or `swap`. With four rows a letter
-    /// may have a direction or a number; in Kalah with `capture=optional`, `~` declines a capture.
+    /// A move out of the game's `legal_moves`: a pit's letter (capital for South, small for North), `pass` or `swap`.
+    /// With four rows a letter may have a direction or a number; in Kalah with `capture=optional`, `~` declines a
+    /// capture.
     #[serde(default, rename = "move", deserialize_with = "extract::some_text")]
     #[schema(nullable = false, example = "D")]
     word: Option<String>,
@@ -319,7 +320,7 @@ pub struct PlayedMove {
     /// The last ply of the request.
     #[schema(rename = "move")]
     mv: MoveView,
-    /// Of several moves: the plies before `move`, oldest first.
+    /// The plies before `move`, oldest first; absent if there was only one move.
     #[schema(nullable = false)]
     earlier_moves: Option<Vec<MoveView>>,
     /// The game after it. Its `last_move` has no effects if it is `move`, which has them.

@@ -41,7 +41,7 @@ pub struct CreateGame {
     #[serde(default, deserialize_with = "extract::some_text")]
     #[schema(schema_with = variant_word, required = false)]
     variant: Option<String>,
-    /// One of the variant's presets; `standard` unless given.
+    /// A preset of the variant; `standard` unless given.
     #[serde(default, deserialize_with = "extract::some_text")]
     #[schema(nullable = false, example = "standard")]
     preset: Option<String>,

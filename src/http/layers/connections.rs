@@ -97,7 +97,7 @@ struct Begun {
 
 /// The new connections of an address.
 struct Turns {
-    /// Those of the second.
+    /// How many connections the address has begun in the counted second.
     begun: u32,
     next: Instant,
     is_waiting: bool,
@@ -239,7 +239,7 @@ fn make_room(address: Option<IpAddr>, room: &Room) -> bool {
     });
     let Some(idle) = idle else { return !is_over_share };
     let _ = shutdown(&idle.socket, Shutdown::Both);
-    // It is not chosen again before it is closed.
+    // A paused connection is not chosen again before it is closed.
     idle.deadlines.pause();
     true
 }
@@ -342,7 +342,7 @@ impl Connection {
 }
 
 impl Deadlines {
-    /// Those of a new connection: actix-web has a timeout for the first head, which answers 408.
+    /// The deadlines of a new connection: actix-web has a timeout for the first head, which answers 408.
     fn new(keep_alive: Duration) -> Self {
         let now = Instant::now();
         Self {

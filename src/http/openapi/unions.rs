@@ -1,6 +1,6 @@
 //! Unions whose tag says which fields are there, as one flat object each.
 //!
-//! Of alternatives, many generators make empty or ambiguous classes. A flat object has all fields of all alternatives; which of them
+//! Many generators turn `oneOf` into empty or ambiguous classes. A flat object has all fields of all alternatives; which of them
 //! are there stands in a table. An unknown tag is an object as well.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +84,7 @@ fn merge_compositions(schemas: &mut Schemas) {
     }
 }
 
-/// One alternative of a union.
+/// An alternative of a union.
 struct Alternative {
     tag: String,
     word: String,
@@ -155,11 +155,11 @@ fn merged(name: &str, alternatives: &[Alternative]) -> RefOr<Schema> {
     let all: Vec<_> = having.iter().map(|(word, _)| *word).collect();
     let text = match (descriptions.len(), descriptions.first().cloned().flatten()) {
         (1, text) if is_shared => text,
-        (1, Some(text)) => Some(format!("Of {}: {text}", of(&all))),
-        (1, None) => Some(format!("Of {}.", of(&all))),
+        (1, Some(text)) => Some(format!("For {}: {text}", of(&all))),
+        (1, None) => Some(format!("Only for {}.", of(&all))),
         _ => {
-            let own = having.iter().filter_map(|(word, schema)| Some(format!("Of `{word}`: {}", described(schema)?)));
-            Some([vec![format!("Of {}.", of(&all))], own.collect()].concat().join(" "))
+            let own = having.iter().filter_map(|(word, schema)| Some(format!("For `{word}`: {}", described(schema)?)));
+            Some([vec![format!("Only for {}.", of(&all))], own.collect()].concat().join(" "))
         }
     };
     // A client would send the default with every tag, and the server refuses fields of another one.

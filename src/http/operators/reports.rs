@@ -64,7 +64,7 @@ pub async fn list_reports(
         (None, Some(ReportStatus::Closed)) => Which::Closed,
         (None, Some(ReportStatus::Open) | None) => Which::Open,
     };
-    // Of the order, too, so that no cursor of another one is taken.
+    // The list's name has the order, so that a cursor of another order is refused.
     let order = if which == Which::Open { "as they came" } else { "last first" };
     let list = format!("operator reports {which:?} {order}");
     let behind = place_after(&state.cursors, cursor.as_deref(), &list)?;

@@ -409,7 +409,7 @@ pub struct UpdateMe {
     #[serde(default)]
     #[schema(default = false)]
     unlink_identities: bool,
-    /// Of an account: whether others find it by the beginning of its name.
+    /// For accounts: whether others find the caller by the beginning of its name.
     is_findable: Option<bool>,
     /// Whether friends see when the caller was last seen.
     shows_last_seen: Option<bool>,

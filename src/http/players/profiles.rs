@@ -241,7 +241,7 @@ impl LastSeenWord {
 #[schema(as = Counts)]
 struct CountsView {
     active: u32,
-    /// Those won, lost and drawn; counted up to 100,000 for each seat.
+    /// Games won, lost and drawn; counted up to 100,000 for each seat.
     finished: u32,
     won: u32,
     lost: u32,

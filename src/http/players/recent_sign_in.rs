@@ -75,7 +75,7 @@ async fn check_password(
 #[serde(deny_unknown_fields)]
 #[schema(as = PasswordConfirmation)]
 pub struct CurrentPassword {
-    /// Of an account: its password, unless its sign-in began within the last 10 minutes.
+    /// The account's password. Not needed if its sign-in began within the last 10 minutes.
     #[schema(format = Password)]
     pub(crate) current_password: Option<String>,
 }

@@ -266,12 +266,12 @@ impl FromRequest for DevicePath {
 pub struct CreateDevice {
     #[serde(deserialize_with = "extract::word")]
     kind: DeviceKindWord,
-    /// Of the kind `web`: what `pushManager.subscribe` gave to the browser, as `JSON.stringify` writes it.
+    /// For the kind `web`: what `pushManager.subscribe` gave to the browser, as `JSON.stringify` writes it.
     #[serde(default, deserialize_with = "extract::some_object")]
     #[schema(nullable = false)]
     subscription: Option<SubscriptionBody>,
-    /// Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. Of the kind `apns`: the device token of iOS
-    /// in hexadecimal.
+    /// For the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. For the kind `apns`:
+    /// the device token of iOS in hexadecimal.
     #[serde(default, deserialize_with = "extract::some_text")]
     #[schema(nullable = false, min_length = 16, max_length = 1024)]
     token: Option<String>,
@@ -296,7 +296,7 @@ struct SubscriptionBody {
     /// The address at the push service, under the same rules as the `url` of a webhook.
     #[schema(max_length = 2048, example = "https://push.example/a1b2c3")]
     endpoint: String,
-    /// It has no effect: a push service says when a subscription has ended.
+    /// This field has no effect: a push service says when a subscription has ended.
     #[serde(default)]
     #[schema(minimum = 0)]
     expiration_time: Option<u64>,

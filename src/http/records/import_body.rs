@@ -91,7 +91,7 @@ pub async fn receive(mut payload: Payload, upload: &mut Upload) -> Result<Vec<u8
     }
 }
 
-/// One game of a body, not read yet.
+/// A game of a body, not parsed yet.
 pub struct GameSource {
     /// The line with which it begins, from 1; in a JSON list, its number.
     pub line: usize,
@@ -130,7 +130,7 @@ fn json_source(line: usize, lines_before: usize, text: &str) -> GameSource {
     GameSource { line, lines_before, form: Form::JsonLines, text: text.to_owned() }
 }
 
-/// One game, or a list of games.
+/// Splits a JSON body into its games: a single game, or a list.
 fn split_json(text: &str) -> Result<Vec<GameSource>, Problem> {
     if !text.trim_start().starts_with('[') {
         return Ok(vec![json_source(1, 0, text)]);

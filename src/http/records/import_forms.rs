@@ -25,7 +25,7 @@ use crate::{
 /// The form of the games in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One JSON game per line.
+    /// JSON, a game per line.
     JsonLines,
     /// Consecutive text records, or files of Aualé.
     Text,
@@ -254,7 +254,7 @@ struct PlyText {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = ImportEffect)]
 struct EffectText {
-    /// Of a takeback: the ply after which the game went on.
+    /// In a takeback, the ply after which the game went on.
     #[serde(default)]
     #[schema(minimum = 0)]
     to_ply: Option<u32>,

@@ -221,7 +221,7 @@ pub struct ExportGames {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ListForm {
-    /// One JSON game per line.
+    /// JSON, a game per line.
     Ndjson,
     /// Text records.
     Text,
@@ -243,7 +243,7 @@ impl ListForm {
     }
 }
 
-/// One line of an export.
+/// A line of an export.
 #[derive(Serialize, ToSchema)]
 struct ExportedLine {
     #[serde(flatten)]

@@ -45,13 +45,13 @@ impl IdentifiedPlayer {
 /// Why a token is not accepted.
 #[derive(Clone, Debug)]
 enum Refused {
-    /// It is no token of this service, or has expired.
+    /// The token is not from this service, or has expired.
     Invalid,
-    /// It is an app's key, on a call that takes none.
+    /// The token is an app's key, on a call that takes none.
     AppKey,
-    /// It was issued before a new password, a sign-out everywhere, or the erasure of its player.
+    /// The token was issued before a new password, a sign-out everywhere, or the erasure of its player.
     Revoked(Caller),
-    /// It is not known whether it was revoked, because the database is away.
+    /// The database is away, so the token may have been revoked.
     Unconfirmed(Caller),
 }
 

@@ -65,8 +65,8 @@ const PERMITTED: &[(&str, &str)] = &[
     ("DELETE", "/v1/webhooks/{webhook_id}"),
 ];
 
-/// Those with which a player goes on in games that have begun, unless the suspension stops or ends them. Otherwise clocks would run
-/// against a player who may not move.
+/// Operations with which a suspended player goes on in games that have begun, unless the suspension stops or ends them.
+/// Otherwise clocks would run against a player who may not move.
 const PERMITTED_TO_PLAY_ON: [(&str, &str); 2] =
     [("POST", "/v1/games/{id}/moves"), ("POST", "/v1/games/{id}/offers/{type}/accept")];
 

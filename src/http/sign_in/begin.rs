@@ -126,7 +126,7 @@ impl FromRequest for IssuerPath {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BeginSignIn {
-    /// One of the addresses that the operator allows for this issuer, letter for letter: a page's, or an app's own.
+    /// An address that the operator allows for this issuer, letter for letter: a page's, or an app's own.
     #[schema(max_length = 512, example = "https://play.example/back")]
     redirect_uri: String,
 }

@@ -193,7 +193,7 @@ pub struct LinkIdentity {
     /// As the issuer sent it, if it did (RFC 9207).
     #[schema(max_length = 2048, example = "https://accounts.google.com")]
     iss: Option<String>,
-    /// Of an account: its password, unless its sign-in began within the last 10 minutes.
+    /// The account's password. Not needed if its sign-in began within the last 10 minutes.
     #[schema(format = Password)]
     current_password: Option<String>,
 }

@@ -64,7 +64,7 @@ pub(crate) struct AppState {
     /// Permits for reads of requests that wait or were just woken, which may be many at once. They leave half of the connections
     /// to other requests, and keep reads from timing out in the pool's queue.
     pub(crate) read_permits: Semaphore,
-    /// One seek of a game at a time: the others wait here, and not on connections to the database.
+    /// Seeks of games run one at a time: the others wait here, and hold no connection to the database.
     pub(crate) seeks: Arc<Semaphore>,
     pub(crate) metrics: Arc<Metrics>,
     /// Whether appends fail because of the database.

@@ -189,7 +189,7 @@ struct Place<'a> {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         let mut callers = self.heavy.lock();
-        // One reference is in the map and one here.
+        // Two references are left: the map's and this one.
         if Arc::strong_count(&self.turns) == 2 {
             callers.remove(&self.caller);
         }

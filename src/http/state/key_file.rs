@@ -79,7 +79,7 @@ pub fn write_new(path: &Path, content: &str) -> io::Result<()> {
     name.push(format!(".{:032x}", rand::random::<u128>()));
     let partial = path.with_file_name(name);
     let written = write_partial(&partial, content).and_then(|()| put_in_place(&partial, path));
-    // It is gone already if it was renamed.
+    // After a rename the partial file is gone already.
     let _ = fs::remove_file(&partial);
     written
 }

@@ -48,7 +48,7 @@ struct Waiting<T> {
     is_closed: bool,
 }
 
-/// Those that wait in one lane, and how many each network has there.
+/// The tasks that wait in one lane, and how many each network has there.
 struct Lane<T> {
     tasks: VecDeque<(T, Option<IpAddr>)>,
     held: HashMap<Network, usize>,

@@ -34,7 +34,7 @@ pub(crate) struct EventRange {
 #[derive(Debug, Default)]
 pub struct Readings(Mutex<HashMap<EventRange, Weak<Reading>>>);
 
-/// One reading, by the stream that came first. If that stream ends, another one reads.
+/// A reading, done by the stream that came first. If that stream ends, another one reads.
 pub(crate) type Reading = OnceCell<Arc<Chunk>>;
 
 impl Readings {

@@ -218,7 +218,7 @@ mod tests {
             let first = read().await;
             (first, read().await)
         };
-        // It came before the hanging read started, so it is in its group.
+        // This member came before the hanging read started, so it is in its group.
         let member = async {
             yield_now().await;
             read().await

@@ -32,15 +32,15 @@ struct Policy {
     each: Duration,
 }
 
-/// Of an account: twenty mistakes, and then 180 an hour. A password of eight characters withstands that for years.
+/// For each account: twenty mistakes, and then 180 an hour. A password of eight characters withstands that for years.
 const ACCOUNT: Policy = Policy { at_once: 20, each: Duration::from_secs(20) };
 
-/// Of an account from one network that has not signed in to it. With fewer guesses from each network, an attacker needs more of
-/// them, and the owner gets a turn sooner.
+/// For an account and a network that has not signed in to it. With fewer guesses from each network, an attacker needs
+/// more networks, and the owner can try again sooner.
 const STRANGER: Policy = Policy { at_once: 5, each: Duration::from_mins(1) };
 
-/// Of all accounts from the first 48 bits of an IPv6 address, as many as from one IPv4 address. A provider may give one
-/// customer all networks of 64 bits in them.
+/// For all accounts together from the first 48 bits of an IPv6 address, as many as from one IPv4 address. A provider
+/// may give one customer all networks of 64 bits in them.
 const SITE: Policy = Policy { at_once: 300, each: Duration::from_secs(2) };
 
 /// The most buckets: some 10 MB. Each costs a client the hash of a password.

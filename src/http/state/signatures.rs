@@ -27,7 +27,7 @@ static PROVIDER: CryptoProvider = CryptoProvider {
 
 /// Makes the library use it, in the whole process. Any number of calls is fine.
 pub fn install() {
-    // It fails only if it was installed before.
+    // Installing fails only if a provider was installed before.
     let _ = PROVIDER.install_default();
 }
 

@@ -139,7 +139,7 @@ impl Drop for Room {
     }
 }
 
-/// One import. It ends when this is dropped.
+/// An import, which ends when this is dropped.
 #[derive(Debug)]
 pub struct Upload {
     room: Room,

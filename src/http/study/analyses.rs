@@ -190,10 +190,11 @@ struct AnalysisStatus {
 #[serde(rename_all = "lowercase")]
 #[schema(as = AnalysisProgress)]
 enum StatusWord {
-    /// It waits in the queue.
+    /// The analysis waits in the queue.
     Queued,
     Running,
-    /// It exists. A game that one person plays, or practice, may have gone on since: `analysis.ply` is the last ply that it covers.
+    /// The analysis exists. A game that one person plays, or practice, may have gone on since: `analysis.ply` is the
+    /// last ply that it covers.
     Done,
     /// The engine failed. It can be requested again.
     Failed,
@@ -319,13 +320,13 @@ enum ClassWord {
     Forced,
     /// No move was better.
     Best,
-    /// It lost less than 2 seeds.
+    /// The move lost less than 2 seeds.
     Good,
-    /// It lost less than 4 seeds.
+    /// The move lost less than 4 seeds.
     Inaccuracy,
-    /// It lost less than 8 seeds.
+    /// The move lost less than 8 seeds.
     Mistake,
-    /// It lost 8 seeds or more.
+    /// The move lost 8 seeds or more.
     Blunder,
 }
 

@@ -104,7 +104,7 @@ pub struct ExplorePosition {
     /// The variant's name.
     #[param(example = "kalah")]
     variant: String,
-    /// One of the variant's presets.
+    /// A preset of the variant.
     #[serde(default = "standard")]
     #[param(required = false, default = "standard", example = "standard")]
     preset: String,
@@ -135,7 +135,7 @@ pub struct ExploredPosition {
     /// The number of games that reached it, each counted once.
     #[schema(minimum = 0)]
     games: u64,
-    /// Those of them that ended there: by the rules, by resignation, on time, or by agreement.
+    /// How many of the games ended there: by the rules, by resignation, on time, or by agreement.
     #[schema(minimum = 0)]
     ended: u64,
     /// Every legal move: those of most games first, then in the order of legal moves.
@@ -151,13 +151,13 @@ struct ExploredMove {
     /// The number of games in which it was played there, each counted once.
     #[schema(minimum = 0)]
     games: u64,
-    /// Those of them that South won.
+    /// How many of the games South won.
     #[schema(minimum = 0)]
     south: u64,
-    /// Those of them that were drawn.
+    /// How many of the games were drawn.
     #[schema(minimum = 0)]
     draws: u64,
-    /// Those of them that North won.
+    /// How many of the games North won.
     #[schema(minimum = 0)]
     north: u64,
     /// The average lead of South's store over North's at the end, in seeds, rounded to hundredths, of the games that were played to their

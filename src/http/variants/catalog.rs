@@ -204,7 +204,7 @@ pub fn written_options(variant: Variant, preset: &str, text: &str) -> Result<Any
     }
     AnyOptions::parse(variant, &truncated(preset), text).map_err(|error| {
         let is_preset = matches!(error, OptionsError::UnknownPreset { .. });
-        // One parameter holds all options, so that the code of one of them would not be right for the whole.
+        // The parameter holds all options, so that the code of one of them would not be right for the whole.
         match fault(&error, &[]) {
             preset if is_preset => Problem::of_fault(FieldError { pointer: "?preset".to_owned(), ..preset }),
             option => Problem::invalid("?options", option.detail),
@@ -333,7 +333,7 @@ struct OptionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = json!(["own", "both"]))]
     values: Option<&'static [&'static str]>,
-    /// One sentence.
+    /// A description in one sentence.
     description: &'static str,
 }
 

@@ -176,7 +176,7 @@ impl LineWriter {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlayLine {
-    /// One of the variant's presets; `standard` unless given.
+    /// A preset of the variant; `standard` unless given.
     #[serde(default = "standard")]
     #[schema(required = false, example = "standard")]
     preset: String,

@@ -11,11 +11,11 @@ use crate::rules::{AnyPosition, BySide, House, Pending, Pit, Side};
 pub struct BoardView {
     south: RowView,
     north: RowView,
-    /// Of a match: the current round, from 1.
+    /// For a match: the current round, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 1)]
     round: Option<u32>,
-    /// Of a match that points decide: those of each side so far.
+    /// For a match that points decide: the points of each side so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     points: Option<PointsView>,
@@ -91,7 +91,7 @@ struct RowView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "c")]
     tuzdyk: Option<PitOrNull>,
-    /// Of a match that burns pits: those that could not be filled and are out of this round.
+    /// For a match that burns pits: the pits that could not be filled and are out of this round.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = json!([]))]
     burnt: Option<Vec<String>>,

@@ -15,23 +15,23 @@ use crate::{
 pub struct ClockView {
     #[serde(rename = "type")]
     kind: ClockWord,
-    /// Of `per_move`: the time for each turn. Consecutive moves of one side are one turn.
+    /// For `per_move`: the time for each turn. Consecutive moves of one side are one turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 60, example = 86400)]
     move_s: Option<i64>,
-    /// Of `bank`: the time that each side has left for all its turns, as of the beginning of its present or next turn.
+    /// For `bank`: the time that each side has left for all its turns, as of the beginning of its present or next turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     bank_s: Option<BanksView>,
-    /// Of `bank`: the time of each side at the beginning.
+    /// For `bank`: the time of each side at the beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 60, example = 259_200)]
     initial_s: Option<i64>,
-    /// Of `bank`: the time added after each turn.
+    /// For `bank`: the time added after each turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 0, example = 3600)]
     increment_s: Option<i64>,
-    /// Of `bank`: the most that a bank holds.
+    /// For `bank`: the most that a bank holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 60, example = 604_800)]
     max_s: Option<i64>,

@@ -30,11 +30,11 @@ pub struct EventView {
     at: Timestamp,
     #[serde(flatten)]
     pub fact: FactView,
-    /// Of `created` and `moved`: the seeds after it.
+    /// For `created` and `moved`: the seeds after the event.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     board: Option<BoardView>,
-    /// Of `created`, `joined`, `moved`, and each event that ends the game: the side to move after it; null if no side is.
+    /// For `created`, `joined`, `moved`, and each event that ends the game: the side to move after it; null if no side is.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<SideWord>)]
     turn: Option<TurnView>,
@@ -42,12 +42,12 @@ pub struct EventView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = json!(["A", "B", "D", "E", "F"]))]
     legal_moves: Option<Vec<String>>,
-    /// Of the game's newest event: the players' time after it. An earlier event has none, because a later one has the clock that
-    /// counts.
+    /// The players' time after the event, if it is the game's newest. An earlier event has none, because a later one
+    /// has the clock that counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     clock: Option<ClockView>,
-    /// Of a move that ended the game: how. `finished`, which follows, has it as well.
+    /// For a move that ended the game: how. `finished`, which follows, has it as well.
     #[serde(rename = "result", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     ended: Option<ResultView>,
@@ -85,7 +85,7 @@ pub enum FactView {
         side: SideWord,
         #[schema(example = "takeback")]
         offer: &'static str,
-        /// Of a takeback: the ply after which the game would go on.
+        /// In a takeback, the ply after which the game would go on.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         to_ply: Option<u32>,
@@ -264,7 +264,7 @@ pub fn side_of(seat: Seat, after: &Previous) -> Side {
 pub enum Follows {
     /// The game goes on.
     Play,
-    /// It is over, and its players may still agree on another one.
+    /// The game is over, and its players may still agree on a rematch.
     Rematch,
     /// Nothing for which clients wait.
     Nothing,

@@ -170,7 +170,7 @@ struct OfferView {
     #[schema(required = true)]
     player_id: Option<Uuid>,
     at: Timestamp,
-    /// Of a takeback: the ply after which the game would go on.
+    /// In a takeback, the ply after which the game would go on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 0)]
     to_ply: Option<u32>,

@@ -53,7 +53,7 @@ pub struct MoveView {
     legal_moves: Option<Vec<String>>,
 }
 
-/// One frame of a move. Clients ignore types that they do not know.
+/// A frame of a move. Clients ignore types that they do not know.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[schema(as = Effect)]
@@ -70,7 +70,7 @@ pub enum EffectView {
         pit: String,
         seeds: u16,
     },
-    /// One seed falls: into a pit (its letter), or into `south_store` or `north_store`.
+    /// A single seed falls: into a pit (its letter), or into `south_store` or `north_store`.
     Sow {
         #[schema(example = "E")]
         to: String,
@@ -136,12 +136,12 @@ pub enum EffectView {
         #[schema(required = true, example = "A")]
         odd: Option<String>,
     },
-    /// One of several rounds is over.
+    /// A round of several is over.
     RoundOver {
         #[schema(minimum = 1, example = 1)]
         round: u32,
         score: ScoreView,
-        /// In a match that points decide: those of each side after the round.
+        /// In a match that points decide: the points of each side after the round.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         points: Option<PointsView>,

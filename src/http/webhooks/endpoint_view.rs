@@ -84,7 +84,7 @@ pub enum EventChoice {
     /// A game was created for the player.
     #[serde(rename = "game.invited")]
     Invited,
-    /// It is the player's turn, and the deadline is near.
+    /// The player is to move, and the deadline is near.
     #[serde(rename = "game.deadline_soon")]
     DeadlineSoon,
     /// The analysis of a game of the player is done.

@@ -39,7 +39,7 @@ struct GameData {
     seq: u32,
     /// The player who is notified.
     player_id: Uuid,
-    /// That player's present side; null for a player of no side, or of both.
+    /// The player's present side; null for a player of no side, or of both.
     side: Option<SideWord>,
     variant: String,
     /// `true` of practice against the computer, and otherwise absent.

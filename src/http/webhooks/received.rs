@@ -42,7 +42,7 @@ struct GameMessageData {
     seq: u32,
     /// The player who is notified.
     player_id: Uuid,
-    /// That player's present side; null for a player of no side, or of both.
+    /// The player's present side; null for a player of no side, or of both.
     #[schema(required = true)]
     side: Option<SideWord>,
     #[schema(example = "kalah")]
@@ -111,7 +111,7 @@ struct ChallengeMessageData {
 /// The answer to a challenge.
 #[derive(ToSchema)]
 struct ChallengeAnswer {
-    /// That of the message.
+    /// The challenge of the message.
     #[schema(example = "3q2-7wAAAAEvXhPn")]
     challenge: String,
 }

@@ -32,7 +32,7 @@ pub struct DrawBoard {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct DrawPosition {
-    /// One of the variant's presets.
+    /// A preset of the variant.
     #[serde(default = "standard")]
     #[param(required = false, default = "standard", example = "standard")]
     pub preset: String,

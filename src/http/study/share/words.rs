@@ -16,7 +16,7 @@ pub struct PageWords {
     pub moves: &'static str,
     pub for_programs: &'static str,
     so_far: &'static str,
-    /// One, and several.
+    /// Singular and plural.
     plies: [&'static str; 2],
     seeds: [&'static str; 2],
     /// Whether nothing is counted as one is.
