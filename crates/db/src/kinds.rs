@@ -28,7 +28,7 @@ pub enum OpponentKind {
     Open,
     /// By a join code.
     Link,
-    /// One invited player.
+    /// A single invited player.
     Player,
     /// The creator plays both sides.
     Oneself,

@@ -126,7 +126,7 @@ pub async fn waits_for_standby(pool: &PgPool) -> Result<bool, DbError> {
 /// temporary file needs new space at once: the value of a function that does not fit into `work_mem` goes to one.
 async fn write(connection: &mut PgConnection) -> Result<(), DbError> {
     const COMMIT: &str = "select pg_logical_emit_message(true, 'mancala-server', 'ready')";
-    // One message of several statements is one transaction.
+    // Several statements in one message are one transaction.
     const WRITE_AND_COMMIT: &str = "set local work_mem = '64kB'; \
         select count(*) from unnest(array_fill(repeat('x', 8192), array[64])); \
         select pg_logical_emit_message(true, 'mancala-server', 'ready')";

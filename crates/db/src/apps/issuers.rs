@@ -57,7 +57,7 @@ pub struct TrustedIssuer {
 /// Whether an issuer is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trusting {
-    /// It is stored.
+    /// The issuer is stored.
     Stored,
     /// There is no such app.
     NoApp,

@@ -23,7 +23,7 @@ pub struct AppPlayer {
 /// Whether a new player is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inserted {
-    /// It is stored.
+    /// The player is stored.
     Stored,
     /// The app has a player with this id, by an earlier or a concurrent call.
     Exists,

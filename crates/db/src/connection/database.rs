@@ -251,7 +251,7 @@ impl Route {
 
     /// Whether a connection of this age goes to the present host.
     pub(super) fn is_current(&self, age: Duration) -> bool {
-        // One load while no host has ever changed.
+        // Before any change of the host, this check is a single atomic load.
         self.generation.load(Ordering::Acquire) == 0 || {
             let present = *self.present.read().unwrap_or_else(PoisonError::into_inner);
             present.since.is_none_or(|since| age < since.elapsed())

@@ -27,9 +27,9 @@ pub(crate) struct DedicatedConnection {
     database: Database,
     /// With the time when it was opened.
     connection: Option<(Instant, PgConnection)>,
-    /// That of the database when the connection was opened.
+    /// The database's generation when the connection was opened.
     generation: u64,
-    /// That of the database when the last statement ran.
+    /// The database's epoch when the last statement ran.
     epoch: u64,
 }
 

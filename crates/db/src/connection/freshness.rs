@@ -56,9 +56,9 @@ type Reply = oneshot::Sender<Result<(), Behind>>;
 /// What an observer hears of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StandbyEvent<'a> {
-    /// It may not answer, or has failed, for this reason.
+    /// The standby may not answer, or has failed, for this reason.
     OutOfUse(&'a str),
-    /// It has answered a read.
+    /// The standby has answered a read.
     Answered,
     /// The primary answers a read in its place.
     FellBack,
@@ -202,7 +202,7 @@ fn lock(instance: &Mutex<Option<Known>>) -> MutexGuard<'_, Option<Known>> {
 async fn reply_to_all(mut comparison: Comparison, mut queue: mpsc::Receiver<Reply>) {
     let mut waiting = Vec::new();
     while queue.recv_many(&mut waiting, WAITING_MAX).await > 0 {
-        // Of reads that have given up, none needs a statement.
+        // Reads that have given up need no statement.
         waiting.retain(|reply| !reply.is_closed());
         if waiting.is_empty() {
             continue;
@@ -343,7 +343,7 @@ mod tests {
     fn a_primary_that_has_less_than_its_standby_had_was_set_back() {
         let seen = Position { cluster: 7, timeline: 2, database: 5, bytes: 1000 };
         assert!(!seen.is_later_than(&seen) && seen.is_later_than(&Position { bytes: 999, ..seen }));
-        // Of another log nothing is known.
+        // Positions on different timelines cannot be compared.
         assert!(!seen.is_later_than(&Position { bytes: 999, timeline: 3, ..seen }));
     }
 }

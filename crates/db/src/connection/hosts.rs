@@ -32,11 +32,11 @@ const PARAMETERS: [&str; 16] = [
 /// Which of the hosts connections go to: `target_session_attrs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// One that answers.
+    /// Any host that answers.
     Any,
-    /// One that is no standby.
+    /// A host that is not a standby.
     Primary,
-    /// One that is no standby, and that accepts writes.
+    /// A host that is not a standby, and that accepts writes.
     ReadWrite,
 }
 
@@ -53,13 +53,13 @@ impl Target {
 /// Why a URL is not accepted. The text never repeats the URL, which may hold a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WrongUrl {
-    /// It is no URL of a PostgreSQL.
+    /// The text is not a URL of a PostgreSQL.
     #[error("DATABASE_URL must look like postgres://user:password@host/name")]
     Form,
     /// A character of the password is not encoded. PostgreSQL's errors would name the rest of the password as a database.
     #[error("DATABASE_URL: the characters /, ?, # and % of a password must be written as %2F, %3F, %23 and %25")]
     Password,
-    /// It names more hosts than are accepted.
+    /// The URL names more hosts than are accepted.
     #[error("DATABASE_URL may name at most {HOSTS_MAX} hosts")]
     TooManyHosts,
     /// There are several ports, and not as many as hosts.

@@ -51,7 +51,7 @@ pub(super) fn is_suspect(idle_for: Duration) -> bool {
 /// Whether a connection of this age was opened before the last mark.
 pub(super) fn is_due(age: Duration) -> bool {
     let mark = MARK_MS.load(Ordering::Relaxed);
-    // One that is as old as the mark was opened before it, or in the same millisecond.
+    // A connection that is as old as the mark was opened before it, or in the same millisecond.
     mark > 0 && u64::try_from(age.as_millis()).unwrap_or(u64::MAX) >= now_ms().saturating_sub(mark)
 }
 

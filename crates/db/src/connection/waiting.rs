@@ -38,10 +38,10 @@ const PROTOCOL_VIOLATION: &str = "08P01";
 /// Why a database cannot be used.
 #[derive(Debug, Error)]
 pub enum Unusable {
-    /// It does not answer, or refuses the connection.
+    /// The database does not answer, or refuses the connection.
     #[error("the database cannot be reached: {0}")]
     Unreachable(#[source] sqlx::Error),
-    /// It answers, and takes no writes.
+    /// The database answers, and takes no writes.
     #[error("the database is a standby, or read-only")]
     ReadOnly,
     /// None of several hosts takes writes; `0` says of each host why not.

@@ -105,7 +105,7 @@ pub async fn reserve(
     now: OffsetDateTime,
 ) -> Result<Option<Uuid>, DbError> {
     let mut transaction = pool.begin().await?;
-    // Those of one recipient follow each other, and the next statement sees what the one before has stored.
+    // Mails to one recipient are stored one after the other, so that each is counted with those before it.
     let key = counted.recipient.first_chunk().map_or(0, |first| i64::from_be_bytes(*first));
     let lock = sqlx::query!("select pg_advisory_xact_lock($1)", key);
     lock.execute(&mut *transaction).instrument(statement("lock recipient")).await?;

@@ -95,7 +95,7 @@ pub async fn read_all(
     Ok(slices.collect())
 }
 
-/// Of archives, by the number of their range, the events that belong to it, with the last ply before it.
+/// Reads archives, each with the number of its range. Returns the events of each range, with the last ply before it.
 async fn read_archives(
     ranges: &[LogRange<'_>],
     archives: Vec<(i64, Vec<u8>)>,

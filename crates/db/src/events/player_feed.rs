@@ -114,7 +114,7 @@ impl FromStr for Moment {
 pub struct FeedQuery<'a> {
     /// Events that had not been stored by this moment.
     pub since: &'a Moment,
-    /// Of these games only events after this `seq`: the others were read by name.
+    /// Games that were read by name, each with the last `seq` that was read: only later events are news.
     pub ahead: &'a [(GameId, u32)],
     /// For the rest of an earlier read: events that had been stored by the moment of that read.
     pub until: Option<&'a Moment>,
@@ -180,7 +180,7 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
     let (past_game, past_seq) = query.past.map_or((Uuid::nil(), 0), |(game, seq)| (game.0, seq));
     let oldest = query.since.oldest_event();
     let (ahead, read_seqs): (Vec<_>, Vec<_>) = query.ahead.iter().map(|(game, seq)| (game.0, bounded(*seq))).unzip();
-    // One statement reads the events and the present moment. The moment comes also if there are no events.
+    // The events and the present moment come from one statement. The moment comes also if there are no events.
     let rows = sqlx::query!(
         r#"
         with present as (

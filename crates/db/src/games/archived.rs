@@ -27,7 +27,7 @@ pub(crate) struct LogRow {
     pub(crate) mv: Option<String>,
     pub(crate) position: Option<String>,
     pub(crate) detail: Option<Json<Detail>>,
-    /// Of an archive. The other columns say nothing then.
+    /// Set for an archived log; the other columns are then unused.
     pub(crate) log: Option<Vec<u8>>,
 }
 

@@ -11,7 +11,7 @@ use crate::connection::{DbError, statement};
 /// How many games against the computer run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComputerGames {
-    /// Those of the player.
+    /// Running games of the player.
     pub own: i64,
     /// Running games of all guests and new accounts of the player's network, or of all players of its app. An account that is not new has none.
     pub of_network: i64,

@@ -41,7 +41,7 @@ pub struct ComputerTurn {
 /// How long the queued turns have waited, in the order in which they are played.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// Those of the round of a turn, with that turn.
+    /// Turns of the same round, with the turn itself.
     pub of_round: Vec<Duration>,
     /// Turns of the same account, or of guests and new accounts of the same network, with that turn.
     pub of_place: Vec<Duration>,

@@ -28,7 +28,7 @@ pub struct SeatedGame {
     pub invited: Option<Player>,
     /// The last ply, if one was played.
     pub last_ply: Option<Ply>,
-    /// Of a game against oneself: the name of the person at the seat that is not the creator's, if it was given.
+    /// For a game against oneself: the name of the person at the seat that is not the creator's, if it was given.
     pub hotseat_name: Option<PlayerName>,
 }
 

@@ -40,7 +40,7 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, again_at: OffsetDateTime, 
 /// Games that were taken.
 #[derive(Debug)]
 pub struct Taken {
-    /// Those whose deadline has passed.
+    /// Games whose deadline has passed.
     pub due: Vec<GameId>,
     /// How many games were taken, due or not.
     pub looked_at: usize,

@@ -200,7 +200,7 @@ pub async fn append(writers: &Writers, next: &Game, events: &[Event]) -> Result<
     writers.append(Append::of(next, events)).instrument(statement("update game insert event")).await
 }
 
-/// One writer.
+/// A writer: a task that stores queued appends over a connection of its own.
 struct Writer {
     connection: DedicatedConnection,
     /// Games whose rows another transaction had locked at the last attempt. The next append checks the lock instead of
@@ -384,10 +384,10 @@ fn take_group(backlog: &mut Vec<Queued>) -> Vec<Queued> {
     group
 }
 
-/// Of several appends to one game that were decided on the same version only one can be stored. Then the others are
-/// conflicts without a statement.
+/// Refuses queued appends to games that have just got one. They were decided on an older version, so they are conflicts without
+/// a statement.
 fn refuse_superseded(backlog: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
-    // These were queued together with the stored one, so none of them was decided on its result.
+    // The backlog was queued together with the stored appends, so none of it was decided on their results.
     for queued in backlog.extract_if(.., |queued| stored.contains(&queued.append.game())) {
         let _ = queued.reply.send(Ok(Appended::Conflict));
     }

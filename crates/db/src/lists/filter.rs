@@ -68,9 +68,9 @@ impl fmt::Debug for Filter {
 pub enum Statuses {
     /// All of them.
     Any,
-    /// One.
+    /// A single status.
     One(Status),
-    /// Those of [`Status::ALL`] that are marked.
+    /// The marked ones of [`Status::ALL`].
     Marked([bool; Status::ALL.len()]),
 }
 

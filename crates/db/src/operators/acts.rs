@@ -54,9 +54,9 @@ impl Deed {
 /// What an operator finds about a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// It is right.
+    /// The report is right.
     Upheld,
-    /// It is not, or nothing comes of it.
+    /// The report is wrong, or nothing comes of it.
     Rejected,
 }
 
@@ -120,7 +120,7 @@ impl Act {
 /// Whether an act is done.
 #[derive(Clone, Debug)]
 pub enum Acted {
-    /// It is. With the player's suspension if that has changed.
+    /// The act is stored. With the player's suspension if that has changed.
     Done(Box<Act>, Option<Suspension>),
     /// There is no such player or report.
     Unknown,
@@ -222,7 +222,7 @@ pub async fn close_report(
 /// Whether an operator may read the game that a report names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// It may, and the log says so.
+    /// The operator may read the game, and the log of acts says so.
     Allowed(GameId),
     /// There is no such report.
     Unknown,

@@ -25,7 +25,7 @@ const IDENTITY_CONSTRAINT: &str = "player_identity_pkey";
 /// Whether a player could be stored under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// It was stored.
+    /// The name was stored.
     Stored,
     /// Another account has a name that reads the same. Of a new player also: another player has the identity.
     Taken,
@@ -77,7 +77,7 @@ pub struct Updated {
 /// What is stored with a new player.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstCredentials<'a> {
-    /// Of an account.
+    /// Set for accounts; guests have none.
     pub password_hash: Option<&'a str>,
     /// The network, if networks are counted. An account is new as long as it has one.
     pub network: Option<Network>,

@@ -92,8 +92,8 @@ pub async fn is_between(pool: &PgPool, one: PlayerId, other: PlayerId) -> Result
     Ok(!list_between(pool, one, &[other]).await?.is_empty())
 }
 
-/// Those of `others` that are apart from a player. A block in either direction keeps two players apart, and so does an app within which one
-/// of the two plays.
+/// Returns the `others` that are kept apart from a player. A block in either direction keeps two players apart, and so does an
+/// app within which one of the two plays.
 pub async fn list_between(pool: &PgPool, player: PlayerId, others: &[PlayerId]) -> Result<Vec<PlayerId>, DbError> {
     let others: Vec<_> = others.iter().map(|other| other.0).collect();
     // A player blocks a bounded number of others, but any number may block one player. The blocks against a player are looked up one by

@@ -70,11 +70,11 @@ pub enum Asking {
     Stored(Friend),
     /// The player waits for too many answers.
     TooManyRequests,
-    /// One of the two has too many friends.
+    /// Either player has too many friends.
     TooManyFriends,
     /// The player blocks the other.
     Blocks,
-    /// One of the two plays within an app of which the other is none.
+    /// Either player belongs to an app, and the other does not.
     Apart,
     /// The asking player is deleted.
     NoAsker,

@@ -37,9 +37,9 @@ pub struct LinkedIdentity {
 pub enum Linked {
     /// The identity is the player's from now on.
     Stored,
-    /// It was before.
+    /// The player had this identity before.
     Known,
-    /// It is another player's.
+    /// Another player has this identity.
     Taken,
     /// The player has another identity of this issuer.
     HasAnother,

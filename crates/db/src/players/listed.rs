@@ -23,7 +23,7 @@ pub struct Listed {
 /// Whether a player is in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listing {
-    /// It is, by this call or an earlier one.
+    /// The player is on the list, by this call or an earlier one.
     Stored,
     /// The list is full.
     TooMany,

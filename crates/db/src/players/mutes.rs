@@ -79,7 +79,7 @@ pub async fn list(
     rows.map(|(row, at)| Ok(Listed { player: row.try_into()?, at })).collect()
 }
 
-/// Those of some pairs, of a player and another one, in which the first has muted the other.
+/// Returns the pairs, of a player and another one, in which the first has muted the other.
 pub async fn list_of_pairs(
     connection: &mut PgConnection,
     pairs: &[(PlayerId, PlayerId)],

@@ -14,7 +14,7 @@ const CANDIDATES_MAX: i64 = 100;
 /// How many games of a player in each seat, active or finished, are looked at for opponents, the newest.
 const RECENT_GAMES_MAX: i64 = 100;
 
-/// Of how many sign-ins of a player, the newest, the last use is looked for: as many as its own list has.
+/// How many of a player's newest sign-ins are searched for the last use: as many as the player's own list has.
 const SIGN_INS_MAX: i64 = 100;
 
 /// A player whom a player has met.

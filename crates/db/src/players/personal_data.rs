@@ -379,7 +379,7 @@ pub const COLUMNS: &[Column] = &[
     none("webhook_event", "game_id", A_GAME),
 ];
 
-/// One statement that deletes the rows of the player `$1` from all tables whose columns a condition chooses.
+/// Builds one statement that deletes the rows of the player `$1` from all tables whose columns a condition chooses.
 fn deletion(is_chosen: impl Fn(&Column) -> bool) -> String {
     let mut text = String::new();
     for (index, column) in COLUMNS.iter().filter(|column| is_chosen(column)).enumerate() {

@@ -70,7 +70,7 @@ pub struct NewReport {
 /// Whether a report is stored.
 #[derive(Clone, Debug)]
 pub enum Reporting {
-    /// It is.
+    /// The report is stored.
     Stored(Report),
     /// The reporter's open report about the player and the same game, which stays as it is.
     Open(Report),
@@ -228,11 +228,11 @@ pub async fn list_of_reporter(pool: &PgPool, reporter: PlayerId, limit: u32) -> 
 /// Which reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// Those that are open.
+    /// Open reports.
     Open,
-    /// Those that were closed.
+    /// Closed reports.
     Closed,
-    /// Those about a player.
+    /// Reports about a player.
     About(PlayerId),
 }
 

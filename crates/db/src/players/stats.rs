@@ -85,8 +85,9 @@ struct Row {
 /// A player's results in the last `GAMES_MAX` finished games, or in those of them against these kinds of opponents.
 pub async fn find(pool: &PgPool, player: PlayerId, opponents: Option<&[OpponentKind]>) -> Result<Stats, DbError> {
     let opponents: Option<Vec<&str>> = opponents.map(|kinds| kinds.iter().map(|kind| kind.as_str()).collect());
-    // One more row than is counted says whether there are more. An ending is 1, 0 or -1. The number of a streak counts the games of its
-    // variant, beginning with the last one, that ended otherwise than the one after them. The current streak has 0.
+    // The limit is one row more than is counted, to see whether there are more. An ending is 1, 0 or -1. The number of a streak
+    // counts the games of its variant, beginning with the last one, that ended otherwise than the one after them. The current
+    // streak has 0.
     let rows = sqlx::query_as!(
         Row,
         r#"

@@ -36,7 +36,7 @@ const OFFERED_IN_MAX: i64 = 100;
 /// How many of the player's last finished games, in either seat, are searched for the offer of a rematch.
 const FINISHED_MAX: i64 = 50;
 
-/// One query reads all of it from the player's unfinished games.
+/// Reads the summary with one query over the player's unfinished games.
 pub async fn find(pool: &PgPool, player: PlayerId) -> Result<Summary, DbError> {
     let summary = sqlx::query_as!(
         Summary,

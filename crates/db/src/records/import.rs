@@ -210,7 +210,7 @@ async fn insert_keys(connection: &mut PgConnection, keys: &[Uuid]) -> Result<Has
     Ok(new.into_iter().collect())
 }
 
-/// Those of the keys under which a game was stored before.
+/// Returns the keys under which a game was stored before.
 pub async fn find_keys(pool: &PgPool, keys: &[Uuid]) -> Result<HashSet<Uuid>, DbError> {
     let known = sqlx::query_scalar!("select key from import_key where key = any($1)", keys);
     Ok(known.fetch_all(pool).instrument(statement("select import_key")).await?.into_iter().collect())

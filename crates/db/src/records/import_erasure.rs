@@ -31,7 +31,7 @@ pub async fn erase_imports(pool: &PgPool, importer: PlayerId, limit: u32) -> Res
         *n == 0 || events <= EVENTS_AT_ONCE
     });
     let chosen: Vec<_> = fits.map(|(_, game)| game).collect();
-    // Those of private games are deleted below.
+    // Private games are deleted below, so their imports stay as they are.
     let kept: Vec<_> = chosen.iter().filter(|game| !game.is_private).map(|game| game.id).collect();
     amend_imports(&mut transaction, &kept, None).await?;
     let chosen: Vec<_> = chosen.into_iter().map(|game| game.id).collect();

@@ -84,7 +84,7 @@ pub(super) struct DerivedColumns {
 }
 
 impl DerivedColumns {
-    /// Those of some games, with their versions.
+    /// Reads the columns of some games, with the games' versions.
     pub(super) async fn read(pool: &PgPool, ids: &[Uuid]) -> Result<HashMap<Uuid, (i32, Self)>, DbError> {
         let rows = sqlx::query!(
             r#"
@@ -104,7 +104,7 @@ impl DerivedColumns {
         Ok(columns.collect())
     }
 
-    /// Those that the game's state contradicts.
+    /// Returns a flaw for each column that the game's state contradicts.
     pub(super) fn flaws(&self, game: &Game) -> impl Iterator<Item = Flaw> + use<> {
         let fold = Fold::of(game);
         let fields = [

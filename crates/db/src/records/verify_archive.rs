@@ -19,7 +19,7 @@ pub(super) struct ArchiveColumns {
 }
 
 impl ArchiveColumns {
-    /// Those of the games that have archives.
+    /// Reads the columns of the games that have archives.
     pub(super) async fn read(pool: &PgPool, ids: &[Uuid]) -> Result<HashMap<Uuid, Self>, DbError> {
         let rows = sqlx::query!(
             r#"
@@ -39,7 +39,7 @@ impl ArchiveColumns {
         Ok(columns.collect())
     }
 
-    /// Those that the game's whole log contradicts.
+    /// Returns a flaw for each column that the game's whole log contradicts.
     pub(super) fn flaws(&self, log: &[Event]) -> impl Iterator<Item = Flaw> + use<> {
         let archived = self.first_behind.map_or(log.len(), |seq| usize::try_from(seq - 1).unwrap_or_default());
         let last_at = archived.checked_sub(1).and_then(|last| log.get(last)).map(|last| last.at);

@@ -82,7 +82,7 @@ pub async fn verify_batch(pool: &PgPool, batch: &GameBatch) -> Result<VerifiedBa
             verified.orphans = orphans(pool, batch, &read.logs).await?;
             read.audit(pool, batch, &mut verified).await?
         }
-        // One row that cannot be read fails the statement for all.
+        // A row that cannot be read fails the statement for all, so each game is read alone.
         Err(error) if error.is_data_error() => {
             verified.orphans = orphans_of(pool, batch).await?;
             batch.games.clone()

@@ -89,7 +89,7 @@ pub enum Progress {
 /// The result of requesting an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// It is requested now, or was already.
+    /// The analysis is requested now, or was already.
     Queued,
     /// The player has reached this limit.
     TooMany(i64),

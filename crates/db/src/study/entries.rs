@@ -114,7 +114,7 @@ pub async fn newest(
     end_id: Uuid,
     limit: i64,
 ) -> Result<Vec<Uuid>, DbError> {
-    // One snapshot: numbers of games are given anew after deletions, and a reindex exchanges the tables.
+    // Both reads need the same snapshot: numbers of games are given anew after deletions, and a reindex exchanges the tables.
     let (mut connection, position) = (begin_snapshot(pool).await?, position_column(position));
     let rows = sqlx::query_scalar!(
         r#"

@@ -26,7 +26,8 @@ columns! {
 #[derive(Default)]
 struct Reduced {
     chunks: Vec<ReducedChunk>,
-    /// Those that have no entry any more. The chunk before each begins where it did, and gets what comes there later. The first one stays.
+    /// Chunks that have no entry any more. The chunk before each begins where it did, and gets what comes there later. The
+    /// first one stays.
     emptied: Vec<Entry>,
 }
 
@@ -46,8 +47,8 @@ impl Deleted {
         Self { entries: entries.collect(), games, found: HashSet::new() }
     }
 
-    /// Those of the chunks that have deleted entries, without them. One that cannot be read is logged and stays: the numbers of its deleted
-    /// games stand for no game any more.
+    /// Returns the chunks that have deleted entries, without these. A chunk that cannot be read is logged and stays: the
+    /// numbers of its deleted games stand for no game any more.
     fn reduce_all(&mut self, chunks: Vec<(Entry, Vec<u8>)>) -> Reduced {
         let mut reduced = Reduced::default();
         for (key, bytes) in chunks {

@@ -32,7 +32,7 @@ pub(super) struct StoredGame {
     is_practice: bool,
     ply: i32,
     start: Option<StartText>,
-    /// Of a finished game.
+    /// Set for a finished game.
     result: Option<(ResultText, OffsetDateTime)>,
     log: Vec<MovedRow>,
 }

@@ -33,9 +33,9 @@ pub struct MoveStats {
     pub mv: Move,
     /// Games in which it was played.
     pub games: u64,
-    /// Those of them that South won.
+    /// How many of the games South won.
     pub south_wins: u64,
-    /// Those of them that North won.
+    /// How many of the games North won.
     pub north_wins: u64,
     /// By how many seeds South was ahead in the end, on average over the games that were played to their end; `None` if
     /// none was.
@@ -86,7 +86,7 @@ pub async fn find(pool: &PgPool, position: PositionKey, origin: Origin) -> Resul
 
 /// The rows of a position, and how many plies of logs were read for them.
 async fn in_snapshot(pool: &PgPool, position: i64, is_imported: bool) -> Result<(Vec<Row>, u32), DbError> {
-    // One snapshot: numbers of games are given anew after deletions, and a reindex exchanges the tables.
+    // All reads need the same snapshot: numbers of games are given anew after deletions, and a reindex exchanges the tables.
     let mut connection = begin_snapshot(pool).await?;
     let (mut rows, mut plies_read) = (frequent_rows(&mut connection, position).await?, 0);
     if rows.is_empty() {

@@ -19,7 +19,7 @@ pub(crate) async fn remove(connection: &mut PgConnection, ids: &[Uuid]) -> Resul
         .await?;
     let queued: HashSet<Uuid> = queued.into_iter().collect();
     let settled: Vec<_> = ids.iter().copied().filter(|id| !queued.contains(id)).collect();
-    // One that cannot be read any more is deleted, and stays in the counts until a reindex.
+    // A game that cannot be read any more is deleted, and stays in the counts until a reindex.
     let games = read_counted(connection, &settled).await?;
     // A game that ended before there was an explorer was never counted.
     let counted = entry_removal::delete(connection, games.iter().flat_map(Counted::entries).collect()).await?;

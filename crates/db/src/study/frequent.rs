@@ -78,7 +78,7 @@ fn take<'a>(entries: &mut &'a [Entry], position: i64) -> &'a [Entry] {
     own
 }
 
-/// Those of these positions that have rows.
+/// Returns the positions that have rows.
 async fn with_rows(connection: &mut PgConnection, positions: &[i64]) -> Result<HashSet<i64>, DbError> {
     let known = sqlx::query_scalar!(
         r#"

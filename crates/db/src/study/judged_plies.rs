@@ -19,7 +19,7 @@ pub struct PartialAnalysis {
     pub edition: u16,
     /// How many plies are done, from the last one on.
     pub done: u32,
-    /// Those of them that are judged, the last one first.
+    /// The plies that are judged, the last one first.
     pub plies: Vec<JudgedPly>,
 }
 

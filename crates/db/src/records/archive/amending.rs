@@ -51,7 +51,7 @@ pub(crate) async fn amend_imports(
     Ok(())
 }
 
-/// Those of the games that have archives, in batches.
+/// Returns the games that have archives, in batches.
 async fn in_batches(connection: &mut PgConnection, games: &[Uuid]) -> Result<Vec<Vec<Uuid>>, DbError> {
     let rows = sqlx::query!("select game_id, events from archived_log where game_id = any($1) order by game_id", games)
         .fetch_all(connection)

@@ -101,7 +101,7 @@ impl Sorted {
         self.0.sort_unstable();
     }
 
-    /// Those behind a position.
+    /// Returns the visits behind a position.
     fn behind(&self, position_before: Option<i64>) -> &[Visit] {
         let begin = position_before.map_or(0, |before| self.0.partition_point(|visit| position(visit) <= before));
         &self.0[begin..]

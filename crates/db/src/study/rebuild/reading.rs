@@ -92,7 +92,7 @@ pub async fn read(pool: &PgPool, ids: &[Uuid]) -> Result<Read, DbError> {
                         read.visits.extend(of_game(&game, place(&read.games)));
                         read.games.push((id, true));
                     }
-                    // It counts no longer.
+                    // The game counts no longer.
                     Ok(None) => {}
                     Err(error) => read.refuse(id, error),
                 }

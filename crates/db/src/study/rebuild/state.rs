@@ -48,7 +48,7 @@ pub struct Rebuild {
     pub(super) token: Uuid,
     /// How many games there were that count, when the process began.
     pub games: u64,
-    /// Those that were read before.
+    /// How many of the games were read before.
     pub read: u64,
     /// How many batches of games are stored.
     pub batches: i32,

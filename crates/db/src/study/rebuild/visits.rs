@@ -143,7 +143,7 @@ pub(super) struct Row<'a> {
     pub(super) lead_sum: i64,
     /// Microseconds, as PostgreSQL counts them.
     pub(super) last_played_at: i64,
-    /// Those with the newest games, in the order of their ids.
+    /// The visits of the newest games, in the order of the games' ids.
     pub(super) sample: &'a [Visit],
 }
 
