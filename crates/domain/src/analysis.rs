@@ -67,13 +67,13 @@ pub enum Class {
     Forced,
     /// No move was better.
     Best,
-    /// It lost less than 2 seeds.
+    /// The move lost less than 2 seeds.
     Good,
-    /// It lost less than 4 seeds.
+    /// The move lost less than 4 seeds.
     Inaccuracy,
-    /// It lost less than 8 seeds.
+    /// The move lost less than 8 seeds.
     Mistake,
-    /// It lost 8 seeds or more.
+    /// The move lost 8 seeds or more.
     Blunder,
 }
 
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(standing(&[(5, 2)]), [1, 2, 6, 7, 8, 9]);
         assert_eq!(standing(&[(5, 2), (8, 6)]), [1, 2, 6, 9]);
         assert_eq!(standing(&[(5, 2), (8, 1)]), [1, 9]);
-        // One that came after the analysis.
+        // The second takeback came after the analysis.
         assert_eq!(standing(&[(5, 2), (12, 7)]), [1, 2, 6, 7]);
         assert_eq!(standing(&[(12, 0)]), Vec::<u32>::new());
     }

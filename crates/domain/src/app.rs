@@ -26,13 +26,13 @@ pub struct AppNameError;
 /// Why a text is no external id.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum ExternalIdError {
-    /// It is empty or too long.
+    /// The id is empty or too long.
     #[error("an external id has 1 to 128 characters")]
     Length,
-    /// It has a character that is not allowed.
+    /// The id has a character that is not allowed.
     #[error("an external id has ASCII letters, digits and . _ ~ : @ | = - only")]
     Character,
-    /// It would be read as a step in an address.
+    /// The id would be read as a step in a path.
     #[error("an external id is not . or ..")]
     Dots,
 }

@@ -14,7 +14,7 @@ pub enum Clock {
         /// The time for one turn.
         allowance: Duration,
     },
-    /// One bank of time for all turns: unused time stays in it.
+    /// A bank of time for all turns: unused time stays in it.
     Bank {
         /// The time at the start of the game.
         initial: Duration,

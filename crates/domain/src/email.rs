@@ -72,7 +72,7 @@ impl fmt::Debug for EmailAddress {
 /// Why a text is no address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum EmailAddressError {
-    /// It is too long.
+    /// The address is too long.
     #[error("has at most {BYTES_MAX} characters, {LOCAL_BYTES_MAX} of them before the @")]
     Length,
     /// What stands before the `@`.

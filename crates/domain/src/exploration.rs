@@ -110,14 +110,14 @@ impl Exploration {
         visibility == Visibility::Public && !is_alone && plies >= EXPLORED_PLIES_MIN && result.is_some()
     }
 
-    /// The same of a whole game.
+    /// Whether a whole game counts.
     pub fn counts_game(game: &Game) -> bool {
         let terms = game.terms();
         let is_alone = terms.opponent == Opponent::Oneself || terms.is_practice;
         Self::counts(terms.visibility, is_alone, game.ply(), game.result())
     }
 
-    /// Of a game that began with a position, has this log, and ended with a result. Plies that were taken back do not
+    /// Counts a game that began with a position, has this log, and ended with a result. Plies that were taken back do not
     /// count: they did not lead to the result.
     pub fn of(opening: &AnyPosition, log: &[Event], result: &GameResult, ended_at: OffsetDateTime) -> Self {
         let keys = PositionKeys::of(&opening.options());

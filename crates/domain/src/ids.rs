@@ -10,7 +10,7 @@ pub struct GameId(pub Uuid);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PlayerId(pub Uuid);
 
-/// One of 1,024 shares of all games. The games that a player creates have the player's slot, and what follows a game has that
+/// A share of all games, out of 1,024. The games that a player creates have the player's slot, and what follows a game has that
 /// game's. So the games could be split over several databases, and an id alone would say where its game is.
 ///
 /// Games from before slots, and games that an operator imported, have one by chance.

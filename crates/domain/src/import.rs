@@ -74,7 +74,7 @@ pub struct ImportRejection {
 /// Why a game cannot have been played as its record describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ImportError {
-    /// It has too many plies.
+    /// The game has too many plies.
     #[error("a game of more than {PLIES_MAX} plies is not imported")]
     TooLong,
     /// A name is not one of a player.
@@ -83,10 +83,10 @@ pub enum ImportError {
     /// The date of its end cannot be.
     #[error("the game ended before its last ply, or in the future")]
     EndedAt,
-    /// It ends so without a winner.
+    /// A game that ends for this reason has a winner, and the record names none.
     #[error("a game that ends by {0} has a winner")]
     NoWinner(Reason),
-    /// It ends by agreement with a winner.
+    /// The record names a winner of a game that ended by agreement.
     #[error("a game that ends by agreement has a winner only if the rules say so")]
     AgreedWinner,
     /// The stores hold other seeds than the record says.

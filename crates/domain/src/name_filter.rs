@@ -157,7 +157,7 @@ impl NameFilter {
         if word.chars().nth(Self::WORD_CHARS_MAX).is_some() {
             return Err(NameFilterError::Word { line });
         }
-        // One letter within words would refuse most names.
+        // A single letter within words would refuse most names.
         let least = if part.is_some() { 2 } else { 1 };
         let forms = disguise::letters(word);
         if forms.iter().any(|form| !(least..=Self::FORM_CHARS_MAX).contains(&form.len())) {
@@ -178,7 +178,7 @@ impl NameFilter {
 /// Why a text is no list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NameFilterError {
-    /// It is too long.
+    /// The list is too long.
     #[error("the list has more than {} bytes", NameFilter::BYTES_MAX)]
     Length,
     /// A line has a control character.

@@ -42,10 +42,10 @@ impl FromStr for NoteText {
 /// Why a text is no note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NoteTextError {
-    /// It is empty or too long.
+    /// The note is empty or too long.
     #[error("a note has 1 to 4,000 characters")]
     Length,
-    /// It has a control character.
+    /// The note has a control character.
     #[error("a note has no control characters but line feeds and tabs")]
     Control,
 }

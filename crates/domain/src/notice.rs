@@ -18,7 +18,7 @@ pub enum NoticeKind {
     Finished,
     /// A game was created for the player.
     Invited,
-    /// It is the player's turn, and little time is left.
+    /// The player is to move, and little time is left.
     DeadlineSoon,
     /// The analysis of a game of the player was stored.
     Analysed,

@@ -73,13 +73,13 @@ impl fmt::Debug for Password {
 /// Why a text is no password, or none to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PasswordError {
-    /// It is too short or too long.
+    /// The password is too short or too long.
     #[error("a password has 8 to 128 characters")]
     Length,
     /// Many people have it.
     #[error("this password is one of the most common ones, and is guessed at once")]
     Common,
-    /// It is the player's name.
+    /// The password is the player's name.
     #[error("a password is not the name of its player, with digits after it or without")]
     Name,
 }

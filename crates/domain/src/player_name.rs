@@ -127,13 +127,13 @@ fn is_written(c: char) -> bool {
 /// Why a text is not a player's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PlayerNameError {
-    /// It is empty or too long.
+    /// The name is empty or too long.
     #[error("a name has 1 to 32 characters")]
     Length,
-    /// It has an invisible character, or shows nothing.
+    /// The name has an invisible character, or shows nothing.
     #[error("a name has no control characters and no invisible ones")]
     Invisible,
-    /// It begins or ends with a blank.
+    /// The name begins or ends with a blank.
     #[error("a name neither begins nor ends with a blank")]
     Blank,
 }

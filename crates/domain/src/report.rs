@@ -93,10 +93,10 @@ impl FromStr for Remark {
 /// Why a text is no remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RemarkError {
-    /// It is empty or too long.
+    /// The remark is empty or too long.
     #[error("such a text has 1 to 1,000 characters")]
     Length,
-    /// It has a control character.
+    /// The remark has a control character.
     #[error("such a text has no control characters but line feeds and tabs")]
     Control,
 }

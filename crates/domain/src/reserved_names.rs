@@ -22,7 +22,7 @@ pub struct ReservedNames {
 }
 
 impl ReservedNames {
-    /// Those of the service, and these.
+    /// Reserves the service's own names, and these.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let names = names.into_iter().chain([PlayerName::DELETED, COMPUTER]);
         // A list such as "admin,," has empty names, which reserve nothing.

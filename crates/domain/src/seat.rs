@@ -29,7 +29,7 @@ impl Seat {
     }
 }
 
-/// One value for each seat.
+/// A value for each seat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BySeat<T> {
     /// The value of the first seat.

@@ -121,7 +121,7 @@ fn a_block_refuses_new_offers_and_every_rematch() {
     played(&mut game, ANA, rematch);
     let accept = Action::Answer { kind: OfferKind::Rematch, answer: OfferAnswer::Accept };
     assert_eq!((decide(&game, BO, accept, true), decide(&game, BO, rematch, true)), (refused.clone(), refused));
-    // One that has begun stands.
+    // A rematch that has begun stands.
     played(&mut game, BO, accept);
     assert_eq!((decide(&game, BO, accept, true), decide(&game, ANA, rematch, true)), (Ok(0), Ok(0)));
 }

@@ -109,7 +109,7 @@ impl Cluster {
         self.identity.owner().map_or(Ok(()), |ids| give(folder, ids))
     }
 
-    /// One of PostgreSQL's programs, to run as the owner of the database.
+    /// Builds the command of a PostgreSQL program, to run as the owner of the database.
     pub(crate) fn command(&self, program: &str, on_parent_death: Signal) -> Command {
         child::command(&self.binaries.program(program), self.identity, on_parent_death)
     }
@@ -143,7 +143,7 @@ impl Cluster {
             .args(["--username=postgres", "--encoding=UTF8", "--data-checksums"])
             // The mode of the socket folder decides which users may connect. A TCP port, if one is opened, rejects all.
             .args(["--auth-local=trust", "--auth-host=reject"])
-            // One sync follows at the end.
+            // A single sync follows at the end.
             .args(["--no-instructions", "--no-sync"])
             .args(locale(self.binaries.major));
         initdb
@@ -179,7 +179,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // It may lie outside the data folder. It is empty now, unless PostgreSQL could not be stopped.
+        // The folder may lie outside the data folder. By now it is empty, unless PostgreSQL could not be stopped.
         let _ = fs::remove_dir(&self.socket_folder);
     }
 }

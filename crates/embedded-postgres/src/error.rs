@@ -91,7 +91,7 @@ pub enum EmbeddedError {
     NotNewer {
         /// The major version of the database.
         from: u32,
-        /// That of the programs.
+        /// The major version of the programs.
         to: u32,
     },
 

@@ -1,4 +1,4 @@
-//! One run of PostgreSQL: how it is started, when it is ready, how it is stopped.
+//! A run of PostgreSQL: how it is started, when it is ready, how it is stopped.
 //!
 //! Does not know restarts: those are the supervisor's.
 

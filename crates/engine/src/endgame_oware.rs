@@ -24,8 +24,8 @@ pub(crate) struct OwareEndgame {
     index: Index,
     /// By the seeds in pits: the number of the first entry.
     starts: Vec<usize>,
-    /// Those with as many seeds are in the order of their slack, then of the index. The slack: the seeds that the store
-    /// of the side to move may still take before it ends the game.
+    /// Entries with the same number of seeds, in the order of their slack, then of the index. The slack is how many seeds the
+    /// store of the side to move may still take before it ends the game.
     entries: Vec<Entry>,
 }
 

@@ -152,7 +152,7 @@ impl PackedEntry {
             | work.min(0x1f) << 20
             | u32::from(entry.best.0) << 25
             | (entry.kind as u32) << 30;
-        // It fits: no board has enough seeds to overflow it.
+        // The estimate fits: no board has enough seeds to overflow it.
         let estimate = i16::try_from(entry.estimate).unwrap_or(0);
         Self { tag, packed, estimate, depth: entry.depth, epoch }
     }

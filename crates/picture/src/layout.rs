@@ -79,7 +79,7 @@ pub const fn frame(caption: Caption) -> Area {
 /// The rows of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rows {
-    /// One for each side, with a store at its end.
+    /// A row for each side, with a store at its end.
     Two,
     /// Two for each side, with a reserve where others have the store.
     Four {

@@ -62,7 +62,7 @@ pub enum Background {
     Theme,
     /// Nothing: what is below the picture is seen.
     None,
-    /// One colour up to all edges.
+    /// A colour up to all edges.
     Colour(Colour),
 }
 

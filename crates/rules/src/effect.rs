@@ -4,7 +4,7 @@ use arrayvec::ArrayVec;
 
 use super::{BySide, EndReason, Pit, Place, ROW_MAX, Side};
 
-/// One thing that happened during an action.
+/// A thing that happened during an action.
 ///
 /// The effects of an action come in this order:
 ///
@@ -46,7 +46,7 @@ pub enum Effect {
         /// Seeds in the hand.
         seeds: u16,
     },
-    /// One seed falls from the hand.
+    /// A single seed falls from the hand.
     Sow {
         /// Where it falls.
         to: Place,
@@ -112,7 +112,7 @@ pub enum Effect {
         /// The pit where an odd seed stays; `None` if the count is even.
         odd: Option<Pit>,
     },
-    /// One of several rounds is over.
+    /// A round of several is over.
     RoundOver {
         /// Its number, from 1.
         round: u32,

@@ -32,7 +32,7 @@ pub enum IllegalMove {
     /// There is no extra move to decline.
     #[error("only an optional extra move can be passed")]
     NoPass,
-    /// It is not North's first choice, or the game has no pie rule.
+    /// The swap is not North's first choice, or the game has no pie rule.
     #[error("only North's first choice under the pie rule can be a swap")]
     NoSwap,
     /// The game has no agreed end.
@@ -78,7 +78,7 @@ impl IllegalMove {
         "endless",
     ];
 
-    /// One stable word for the reason, as the tables in R4 and R32 list them.
+    /// A stable word for the reason, as the tables in R4 and R32 list them.
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {

@@ -9,7 +9,7 @@ use super::{
     four_row::{self, Direction, ParseMoveError},
 };
 
-/// One action; each is one ply (R0).
+/// An action; each is one ply (R0).
 ///
 /// ```
 /// use mancala_rules::{Move, Pit, Side};

@@ -5,13 +5,13 @@ use super::{BySide, Side};
 worded_enum! {
     /// Which rule ended the game (R8, R31).
     pub enum EndReason {
-        /// One row was empty.
+        /// A side's row was empty.
         SideEmpty = "side_empty",
         /// The side to act had no seeds to sow, or none that it was allowed to.
         NoMove = "no_move",
         /// The other row was empty, and no seed of the side to move could get there.
         NoFeedingMove = "no_feeding_move",
-        /// One store held more than half of all seeds.
+        /// A store held more than half of all seeds.
         Majority = "majority",
         /// The same position came as often as the option `repetition` allows. In Toguz Kumalak and Bestemshe, it also
         /// means that no store changed for more than a thousand plies (R45).

@@ -50,7 +50,7 @@ pub struct ParsePitError;
 /// Where a seed can fall: a pit or a store (the big pit at a side's end, also called kalah).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
-    /// One of the pits.
+    /// A pit of either row.
     Pit(Pit),
     /// The store of a side.
     Store(Side),

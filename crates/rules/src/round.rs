@@ -2,7 +2,7 @@
 
 use super::{BySide, Side};
 
-/// One of several rounds (R9).
+/// A round of several (R9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Round {
     /// Its number, from 1.

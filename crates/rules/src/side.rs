@@ -42,7 +42,7 @@ impl Not for Side {
     }
 }
 
-/// One value for each side.
+/// A value for each side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BySide<T> {
     /// South's value.

@@ -16,21 +16,21 @@ pub struct Context<'a> {
     pub now: OffsetDateTime,
     /// Makes the id of a game that the command begins: of a rematch. The decision puts it into the slot of the game before.
     pub new_game_id: fn() -> GameId,
-    /// Of moves: the plies that the log has under their numbers. They show that a request is a repetition.
+    /// For moves: the plies that the log has under their numbers. They show that a request is a repetition.
     pub recorded: &'a [Ply],
-    /// Of a takeback: the newest plies, oldest first.
+    /// For a takeback: the newest plies, oldest first.
     pub newest_plies: &'a [Ply],
-    /// Of an accepted takeback with a clock that has increments: the whole log.
+    /// For an accepted takeback with a clock that has increments: the whole log.
     pub log: &'a [Event],
     /// Games that are not over, of the player that joins; of a rematch, of the player that has most of them.
     pub running_games: u32,
-    /// Of a rematch: whether the opponent's account was erased.
+    /// For a rematch: whether the opponent's account was erased.
     pub is_opponent_erased: bool,
     /// Whether there is a block between the player and the one that [`Game::approached_by`](crate::Game::approached_by) names.
     pub is_blocked: bool,
-    /// Of the end of a pause: whether a player of the game is suspended and does not move.
+    /// For the end of a pause: whether a player of the game is suspended and does not move.
     pub is_stopped: bool,
-    /// Of an offer: how many of its kind the player has made since the last ply, pending or not.
+    /// For an offer: how many of its kind the player has made since the last ply, pending or not.
     pub offers_made: u32,
 }
 

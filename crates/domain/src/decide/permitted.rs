@@ -104,7 +104,7 @@ impl Game {
             Permitted::Answer(kind @ OfferKind::Takeback, OfferAnswer::Accept) => {
                 return self.offer(kind).is_some_and(|offer| self.players()[offer.seat] != Some(player));
             }
-            // It would accept the other player's offer.
+            // To offer the same would accept the other player's offer.
             Permitted::Offer(kind) if self.offer(kind).is_some() => return false,
             Permitted::Answer(kind, answer) if self.offer(kind).is_none() => {
                 let is_agreed = self.time().pause.is_some_and(|pause| !pause.is_held);

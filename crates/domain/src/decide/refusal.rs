@@ -30,7 +30,7 @@ pub enum Refusal {
     /// The player has too many games to begin another.
     #[error("a player has at most {RUNNING_GAMES_MAX} games that are not over")]
     TooManyGames,
-    /// One of the two players has too many games to begin a rematch.
+    /// Either player has too many games to begin a rematch.
     #[error("one of the players has {RUNNING_GAMES_MAX} games that are not over")]
     TooManyGamesForRematch,
     /// The game can no longer be aborted.
@@ -69,7 +69,7 @@ pub enum Refusal {
     /// The opponent has offered another takeback.
     #[error("the opponent asks to take back a turn: that is answered first")]
     OfferPending,
-    /// It cannot be offered in this game now.
+    /// This kind of offer is not possible in this game now.
     #[error("{0}")]
     NothingToOffer(#[from] NothingToOffer),
     /// The rules do not allow the move.
@@ -78,7 +78,7 @@ pub enum Refusal {
     /// The text is no move of the game. Nor is an agreed end, which takes an offer.
     #[error("{0}")]
     NotAMove(ParseMoveError),
-    /// One of several plies of a turn is refused; none is played.
+    /// A ply of a turn is refused, so none of the turn is played.
     #[error("move {index}: {refusal}")]
     InTurn {
         /// Which of the moves, from 0.

@@ -15,7 +15,7 @@ pub const PLIES_MAX: u32 = 2_000;
 /// The most events of a log to which offers and join codes still add: four for each ply.
 pub(crate) const EVENTS_MAX: u32 = 4 * PLIES_MAX;
 
-/// One entry of a game's log.
+/// An entry of a game's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// 1, 2, 3, … within the game.
@@ -60,7 +60,7 @@ pub enum Fact {
         seat: Seat,
         /// What is offered.
         kind: OfferKind,
-        /// Of a takeback: the ply after which the game would go on.
+        /// In a takeback, the ply after which the game would go on.
         to_ply: Option<u32>,
     },
     /// The pending offer of that kind was declined, explicitly or by a move.

@@ -19,7 +19,7 @@ struct Increment {
 }
 
 impl Increments {
-    /// Those of a log whose takebacks take increments back; `None` of other logs.
+    /// Finds the increments of a log whose takebacks take increments back; `None` for other logs.
     pub(crate) fn of(id: GameId, log: &[Event]) -> Option<Self> {
         let (first, rest) = log.split_first()?;
         if !matches!(first.fact, Fact::Created(Created { returns_increments: true, .. })) {
@@ -48,7 +48,7 @@ impl Increments {
         Ok(())
     }
 
-    /// Those of the turns that ended after a ply.
+    /// Sums the increments of the turns that ended after a ply.
     pub(crate) fn since(&self, ply: u32) -> BySeat<Duration> {
         let mut since = BySeat::default();
         for turn in self.0.iter().filter(|turn| turn.ply > ply) {

@@ -45,7 +45,7 @@ pub struct Offer {
     pub seat: Seat,
     /// When it was offered.
     pub at: OffsetDateTime,
-    /// Of a takeback: the ply after which the game would go on.
+    /// In a takeback, the ply after which the game would go on.
     pub to_ply: Option<u32>,
 }
 

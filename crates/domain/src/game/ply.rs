@@ -16,7 +16,7 @@ pub struct Previous {
     pub at: OffsetDateTime,
 }
 
-/// One ply of a game.
+/// A ply of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ply {
     /// Its number in the game, from 1.

@@ -66,7 +66,7 @@ pub(crate) struct Words {
     pub(crate) aborted: &'static str,
     /// The last move and its player.
     pub(crate) last_move: &'static str,
-    /// One captured seed.
+    /// A single captured seed.
     pub(crate) captured_one: &'static str,
     /// Captured seeds.
     pub(crate) captured: &'static str,
@@ -116,11 +116,11 @@ pub(crate) struct Words {
     pub(crate) is_not_analysed: &'static str,
     /// How the marks of both players differ.
     pub(crate) marks_mean: &'static str,
-    /// One mistake of a player.
+    /// A single mistake of a player.
     pub(crate) made_a_mistake: &'static str,
     /// Mistakes of a player.
     pub(crate) made_mistakes: &'static str,
-    /// One blunder of a player.
+    /// A single blunder of a player.
     pub(crate) made_a_blunder: &'static str,
     /// Blunders of a player.
     pub(crate) made_blunders: &'static str,

@@ -40,9 +40,9 @@ pub struct Line {
 enum Entered {
     /// The same: the game has no rule against repetition.
     Same,
-    /// It lacked the position, and perhaps held an older one.
+    /// The history lacked the position, and perhaps held an older one.
     Longer(Option<(Board, Side)>),
-    /// This one. The position came by a capture, so that no earlier one matters to it.
+    /// This history. The position came by a capture, so that no earlier one matters to it.
     Cleared(History),
 }
 

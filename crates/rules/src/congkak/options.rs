@@ -29,7 +29,7 @@ pub struct Options {
 worded_enum! {
     /// How many rounds a game has (R9).
     pub enum Rounds {
-        /// One.
+        /// A single round.
         Single = "single",
         /// Several: in a match, each side refills its pits from its store for the next round.
         Multi = "multi",
@@ -39,9 +39,9 @@ worded_enum! {
 worded_enum! {
     /// Which pits are filled first for a new round (R9).
     pub enum RefillFrom {
-        /// Those next to the own store.
+        /// The pits next to the own store.
         Store = "store",
-        /// Those farthest from it.
+        /// The pits farthest from the own store.
         Far = "far",
     }
 }
@@ -83,7 +83,7 @@ worded_enum! {
 worded_enum! {
     /// A named set of options (R11).
     pub enum Preset {
-        /// One round by the rules that most descriptions share.
+        /// A single round by the rules that most descriptions share.
         Standard = "standard",
         /// The same on a board of six pits.
         Six = "six",

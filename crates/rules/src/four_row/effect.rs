@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 use super::Pit;
 use crate::{EndReason, Side};
 
-/// One thing that happened during an action.
+/// A thing that happened during an action.
 ///
 /// [`Effect::Take`] and [`Effect::Place`] are the mover's, and so are the seeds in the hand. An action begins with a
 /// place, lift, relay, resume or pass. Its end is an extra turn, a mark that goes or comes, or the end of the game.
@@ -56,7 +56,7 @@ pub enum Effect {
         /// Seeds in the hand.
         seeds: u16,
     },
-    /// One seed falls from the hand.
+    /// A single seed falls from the hand.
     Sow {
         /// The pit where it falls.
         to: Pit,

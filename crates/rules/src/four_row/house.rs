@@ -3,11 +3,11 @@
 /// What became of a side's house (R24).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum House {
-    /// It is owned, and holds enough seeds to be more than a pit like any other.
+    /// The house is owned, and holds enough seeds to be more than a pit like any other.
     Working,
-    /// It is owned, and holds too few seeds.
+    /// The house is owned, and holds too few seeds.
     Idle,
-    /// It was lifted or captured, for good.
+    /// The house was lifted or captured, for good.
     Lost,
 }
 

@@ -25,7 +25,7 @@ worded_enum! {
         EmptyPit = "empty_pit",
         /// Bao, first stage: it is a pit of the back row.
         FrontOnly = "front_only",
-        /// It is a single seed.
+        /// The pit holds a single seed.
         SingleSeed = "single_seed",
         /// Omweso: the pit may not be sown downward.
         NoReverse = "no_reverse",
@@ -51,7 +51,7 @@ worded_enum! {
 }
 
 impl IllegalMove {
-    /// One stable word for the reason (R32).
+    /// A stable word for the reason (R32).
     #[must_use]
     pub const fn reason(self) -> &'static str {
         self.word()

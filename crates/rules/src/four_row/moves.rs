@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use super::{Direction, Pit};
 use crate::Side;
 
-/// One action; each is one ply (R23).
+/// An action; each is one ply (R23).
 ///
 /// ```
 /// use mancala_rules::four_row::{Direction, Move};
@@ -105,16 +105,16 @@ pub(super) fn parse_number(text: &str) -> Option<u32> {
 /// A text is not a move in any position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseMoveError {
-    /// Of a game with one row for each side.
+    /// A move of a game with one row for each side.
     #[error("a move is a letter from A to L or from a to l, alone or with ~, or one of the words `pass` and `swap`")]
     OneRow,
-    /// Of a game with two rows for each side.
+    /// A move of a game with two rows for each side.
     #[error(
         "a move is a letter from A to P or from a to p, alone, with U or V in the same case, or with a number from 0 to \
          {SEEDS_WRITTEN_MAX}; or the word `pass`"
     )]
     TwoRows,
-    /// Of any game.
+    /// A move of any game.
     #[error(
         "a move is a letter from A to P or from a to p, alone, with ~, with U or V in the same case, or with a number \
          from 0 to {SEEDS_WRITTEN_MAX}; or one of the words `pass`, `swap` and `agree`"
@@ -123,7 +123,7 @@ pub enum ParseMoveError {
 }
 
 impl ParseMoveError {
-    /// That of a game with so many rows for each side.
+    /// The error for a game with so many rows for each side.
     #[must_use]
     pub const fn of_rows(rows_per_side: u8) -> Self {
         if rows_per_side == 1 { Self::OneRow } else { Self::TwoRows }

@@ -185,10 +185,10 @@ pub enum RecordError {
 /// Why a text is refused as the name of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// It has more than [`NAME_MAX`] characters.
+    /// The name has more than [`NAME_MAX`] characters.
     #[error("a name has at most {NAME_MAX} characters")]
     TooLong,
-    /// It has a control character, such as a line break.
+    /// The name has a control character, such as a line break.
     #[error("a name has no control characters")]
     ControlCharacter,
 }
@@ -196,10 +196,10 @@ pub enum NameError {
 /// Why a text is refused as a detail of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DetailError {
-    /// It has more than [`VALUE_MAX`] characters.
+    /// The detail has more than [`VALUE_MAX`] characters.
     #[error("a detail of a game has at most {VALUE_MAX} characters")]
     TooLong,
-    /// It has a control character, such as a line break.
+    /// The detail has a control character, such as a line break.
     #[error("a detail of a game has no control characters")]
     ControlCharacter,
 }

@@ -275,7 +275,7 @@ fn skip_mark(source: &mut Source<'_>) -> Result<(), Fault> {
     if digits.is_empty() { Err(Fault::new(at, Problem::Mark)) } else { Ok(()) }
 }
 
-/// One turn, or a part of it that is a word of its own.
+/// A turn, or a part of it that is a word of its own.
 struct Word {
     text: String,
     side: Side,

@@ -55,13 +55,13 @@ pub enum OptionsError {
         value: Option<OptionValue>,
         /// The option that it contradicts.
         other: &'static str,
-        /// That option's value.
+        /// The other option's value.
         other_value: OptionValue,
     },
     /// A part of the text is not of the form `name=value`.
     #[error("options must be written as `name=value` joined by `;`, not {text:?}")]
     Malformed {
-        /// That part.
+        /// The malformed part.
         text: String,
     },
 }

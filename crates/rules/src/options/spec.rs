@@ -11,7 +11,7 @@ pub struct PresetSpec {
     pub name: &'static str,
     /// The name to display.
     pub title: &'static str,
-    /// One sentence on what it is and which rules it follows.
+    /// A sentence on what it is and which rules it follows.
     pub description: &'static str,
     /// The documents or the tradition that it follows, in a few words.
     pub source: &'static str,
@@ -30,7 +30,7 @@ pub struct OptionBounds {
     pub max: u16,
 }
 
-/// One option: its name, the values that it takes, and its default.
+/// An option: its name, the values that it takes, and its default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionSpec {
     /// The name by which it is chosen.
@@ -41,7 +41,7 @@ pub struct OptionSpec {
     pub default: OptionValue,
     /// How the texts of games have it, if it was chosen otherwise once.
     pub recorded: Option<RecordedOption>,
-    /// One sentence on what it decides.
+    /// A sentence on what the option decides.
     pub description: &'static str,
 }
 
@@ -156,7 +156,7 @@ pub enum OptionKind {
     },
     /// True or false.
     Boolean,
-    /// One of these words.
+    /// A choice between these words.
     Choice(&'static [&'static str]),
 }
 
@@ -205,7 +205,7 @@ pub enum OptionValue {
     Integer(i64),
     /// A switch.
     Boolean(bool),
-    /// One of the words of a choice.
+    /// A word of a choice.
     Word(Cow<'static, str>),
 }
 

@@ -23,19 +23,19 @@ pub struct Options {
 worded_enum! {
     /// The effect of a grand slam: a sowing that would capture every seed of the other row (R6).
     pub enum GrandSlam {
-        /// It is legal and captures nothing.
+        /// The move is legal and captures nothing.
         NoCapture = "no_capture",
-        /// It captures like any other sowing.
+        /// The move captures like any other sowing.
         Capture = "capture",
-        /// It is not legal.
+        /// The move is not legal.
         Illegal = "illegal",
-        /// It is not legal unless every move is a grand slam; then it captures.
+        /// The move is not legal unless every move is a grand slam; then it captures.
         Avoid = "avoid",
-        /// It captures, all remaining seeds go to the opponent, and the game is over.
+        /// The move captures, all remaining seeds go to the opponent, and the game is over.
         ForfeitRest = "forfeit_rest",
-        /// It captures all but the pit of the last seed.
+        /// The move captures all but the pit of the last seed.
         LeaveLanding = "leave_landing",
-        /// It captures all but the first pit of the other row.
+        /// The move captures all but the first pit of the other row.
         LeaveFirst = "leave_first",
     }
 }

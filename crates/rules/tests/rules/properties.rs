@@ -291,7 +291,7 @@ fn options_of(variant: Variant) -> impl Strategy<Value = AnyOptions> {
     })
 }
 
-/// One override in the bounds of the preset.
+/// Writes an override of an option, in the bounds of the preset.
 fn value(preset: &PresetSpec, spec: &OptionSpec, pick: u16) -> String {
     let name = spec.name;
     let value = match spec.kind {

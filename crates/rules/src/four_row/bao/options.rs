@@ -49,9 +49,9 @@ worded_enum! {
     pub enum Takasia {
         /// Nothing.
         Off = "off",
-        /// It is blocked in the next turn.
+        /// The pit is blocked in the next turn.
         Block = "block",
-        /// It is blocked in the next turn, and must be captured in the turn after that.
+        /// The pit is blocked in the next turn, and must be captured in the turn after that.
         Take = "take",
     }
 }
@@ -63,7 +63,7 @@ worded_enum! {
         Draw = "draw",
         /// The mover loses.
         Lose = "lose",
-        /// It is no legal move.
+        /// The move is not legal.
         Illegal = "illegal",
     }
 }

@@ -47,11 +47,11 @@ pub struct Position {
 /// What the side to move does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
-    /// It begins a turn.
+    /// The side begins a turn.
     Sowing,
-    /// It arranges its seeds; this is the next pit (R28).
+    /// The side arranges its seeds; this is the next pit (R28).
     Arranging(Pit),
-    /// It is inside a turn (R30).
+    /// The side is inside a turn (R30).
     Choice(Choice),
 }
 

@@ -24,11 +24,11 @@ pub struct Naive {
     arranging: Option<char>,
     /// The flag `e` without the letter `e`.
     choice: String,
-    /// Those of `c`, `x`, `y` that are up.
+    /// The letters out of `c`, `x`, `y` that are up.
     turn_marks: String,
-    /// Those of `K`, `k` that are up.
+    /// The letters out of `K`, `k` that are up.
     captured: String,
-    /// Those of `F`, `f` that are up.
+    /// The letters out of `F`, `f` that are up.
     first_turns: String,
     /// The letter after `o`.
     over: Option<char>,
