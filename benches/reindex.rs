@@ -37,7 +37,7 @@ const BEGUN: OffsetDateTime = datetime!(2026-11-01 00:00 UTC);
 /// Games of one import.
 const BATCH: usize = 500;
 
-/// One import's games are played while those of another are stored.
+/// The games of one import are played while those of another are stored.
 const IMPORTS_AT_ONCE: usize = 3;
 
 fn main() -> io::Result<()> {
@@ -167,7 +167,7 @@ async fn index_size(pool: &PgPool) -> Result<(i64, i64), sqlx::Error> {
         "select sum(ply + 1)::bigint, pg_total_relation_size('explored_game') + pg_total_relation_size('explored_move')
         + pg_total_relation_size('explored_chunk') + pg_total_relation_size('explored_number') from game";
     let mut transaction = pool.begin().await?;
-    // It reads the whole table.
+    // The statement reads the whole table.
     sqlx::raw_sql("set local statement_timeout = 0; set local enable_seqscan = on").execute(&mut *transaction).await?;
     sqlx::query_as(sizes).fetch_one(&mut *transaction).await
 }

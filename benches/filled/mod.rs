@@ -102,7 +102,7 @@ pub fn move_events(game: &Game, mv: Move) -> Vec<Event> {
     game.decide(&command, &context).expect("the move is legal").events
 }
 
-/// Of how many games one is the busy player's and one the recluse's.
+/// The busy player and the recluse have one game each of so many.
 #[derive(Clone, Copy, Debug)]
 pub struct Shares {
     pub busy_every: u32,
@@ -124,7 +124,7 @@ pub async fn fill(
     recorded: &[Recorded],
     is_logged: &str,
 ) -> Result<(), sqlx::Error> {
-    // One session, which has the functions of `games.sql`.
+    // All inserts share a session, which has the functions of `games.sql`.
     let mut session = pool.acquire().await?;
     sqlx::raw_sql(RECORDED).execute(&mut *session).await?;
     for (n, game) in (0_i32..).zip(recorded) {

@@ -1,5 +1,5 @@
-//! One HTTP/1.1 connection that sends and waits, as cheaply as it can: the load shares the machine with the servers.
-//! It implements what these servers use of HTTP: a status, and a body with `content-length`.
+//! An HTTP/1.1 connection that sends and waits, as cheaply as it can: the load shares the machine with the servers. It
+//! implements what these servers use of HTTP: a status, and a body with `content-length`.
 
 use std::{io, net::Ipv4Addr};
 

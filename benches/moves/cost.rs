@@ -71,7 +71,7 @@ pub fn median_of(costs: &[Costs], of: fn(&Costs) -> f64) -> f64 {
 struct Times {
     parent: u32,
     own: f64,
-    /// That of its children that have ended, and of theirs.
+    /// The time of its children that have ended, and of their children.
     reaped: f64,
 }
 

@@ -122,7 +122,7 @@ impl Latency {
         Self { p50: at(500), p99: at(990), p999: at(999) }
     }
 
-    /// Of all rounds together.
+    /// The latency of all rounds together.
     pub fn of_all<'a>(rounds: impl IntoIterator<Item = &'a Played>) -> Self {
         Self::of(rounds.into_iter().flat_map(|played| played.took.iter().copied()).collect())
     }

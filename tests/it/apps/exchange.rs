@@ -88,7 +88,7 @@ async fn each_algorithm_is_verified_by_a_key_of_its_type() {
     }
     for (key, kid, other) in [(&p256, "p", "e"), (&ed25519, "e", "p")] {
         app.exchanged(&key.token(&json!({"alg": key.alg(), "kid": kid}), &claims("7"))).await;
-        // One key of the type is the only one that a token without `kid` can mean.
+        // A token without `kid` can mean only the single key of its type.
         app.exchanged(&key.token(&json!({"alg": key.alg()}), &claims("7"))).await;
         for header in [
             json!({"alg": key.alg(), "kid": other}),

@@ -1,4 +1,4 @@
-//! One webhook for all players of an app.
+//! A webhook for all players of an app.
 
 use std::collections::HashMap;
 

@@ -408,7 +408,7 @@ async fn the_table_of_a_union_has_the_fields_of_each_type() {
         let rows: BTreeSet<_> = table.iter().flat_map(|(_, fields)| fields.iter().map(|(field, _)| field)).collect();
         let shown = value.as_object().expect("an object").keys();
         let own: BTreeSet<_> = shown.filter(|field| rows.contains(field)).collect();
-        // One that "maybe" is there may be missing, and all others are there.
+        // Fields that are "maybe" there may be missing, and all others are there.
         let expected = told.iter().filter(|(field, is_certain)| *is_certain || own.contains(field));
         assert_eq!(own, expected.map(|(field, _)| field).collect(), "{name} {kind}");
         seen.insert(format!("{name} {kind}"));

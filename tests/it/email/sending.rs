@@ -220,7 +220,7 @@ async fn queue(app: &TestApp, count: i32) {
 async fn a_stop_gives_back_the_mails_that_were_not_sent() {
     let app = TestApp::start().await;
     queue(&app, 6).await;
-    // It takes connections, and says nothing.
+    // This server takes connections, and says nothing.
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let settings = settings_for(silent.local_addr().expect("an address"));
     let stopping = CancellationToken::new();

@@ -399,7 +399,7 @@ async fn a_ticket_stands_for_the_token_for_one_stream_and_nothing_else() {
     app.get(&format!("/v1/games/{id}?ticket={ticket}"), None).await.is_problem(422, "validation_failed");
     assert!(count(&app.metrics.text(), r#"mancala_tokens_refused_total{token="ticket"}"#) >= 8);
 
-    // It ends with the sign-in of its token alone.
+    // The ticket ends with the sign-in of its token alone.
     let bo = app.account("Bo", "correct horse").await;
     let tokens = app.sign_in("Bo", "correct horse").await;
     let mut tickets = vec![];

@@ -87,7 +87,7 @@ async fn an_id_claims_no_event_whose_notification_did_not_come() {
     assert_eq!(app.offer(model, &ana, "draw").await.status, 201);
     let mut stream = Listener::open(asking_for_all(&app.base(), "", Some(&ana))).await;
     until_marked(&mut stream).await;
-    // One event is stored before the stream's next read, one is under way during it.
+    // The first event is stored before the stream's next read; the second is under way during it.
     commit(store_unnotified(&app, lost, model).await).await;
     let under_way = store_unnotified(&app, late, model).await;
     assert_eq!(app.play_move(other, &ana, 1, "A").await.status, 201);

@@ -85,7 +85,7 @@ async fn a_game_by_stream_takes_a_request_a_turn_and_three_besides() {
         }
         let requests = total(&app.metrics.text(), "mancala_http_requests_total") - before;
         let turns = clients.iter().map(|client| client.turns).sum::<usize>();
-        // Of the three, a client needs two: it creates or joins the game, and opens its stream.
+        // A client needs two requests beside its moves: it creates or joins the game, and opens its stream.
         assert_eq!(requests, turns + 2 * 2, "{variant}");
         assert!(now.ply > 20 && turns > 10, "{variant}: a whole game");
     }

@@ -96,7 +96,7 @@ async fn a_player_has_at_most_a_thousand_games_that_are_not_over() {
 
 /// Every query of a list with its generic plan, made in a database that is nearly empty.
 async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> {
-    // One connection, which keeps what it was asked.
+    // A pool of a single connection, which keeps what it was asked.
     let pool = db::pool(app.options.clone(), 1);
     let id = |guest: &Guest| PlayerId(Uuid::try_parse(&guest.id).expect("an id"));
     let of = |opponent| Whose::Players(Of { player: id(ana), opponent, visibility: None, to_move: false });

@@ -164,7 +164,7 @@ async fn a_read_of_a_game_after_its_deadline_shows_how_it_ended() {
     let readers = join_all([None, Some(&south), Some(&north)].map(|reader| app.get_game(&id, reader))).await;
     for seen in readers {
         assert_eq!((seen.status.as_u16(), &seen.body["result"]["reason"]), (200, &json!("timeout")));
-        // That it timed out, and that it is finished.
+        // Two events: the timeout, and the end of the game.
         assert_eq!(seen.body["version"], 6);
     }
 }
@@ -194,7 +194,7 @@ async fn unread_games_are_settled_once_by_any_process_and_others_put_off() {
             app.let_pass(&id, 100).await;
             late.push(id);
         } else {
-            // It was due, and a move has come since.
+            // This game was due, and a move has come since.
             let put = sqlx::query("update game set wake_at = deadline - interval '10 minutes' where id = $1");
             put.bind(Uuid::try_parse(&id).expect("an id")).execute(&app.db).await.expect("it is put");
         }

@@ -190,7 +190,7 @@ async fn an_abandoned_game_of_a_guest_against_the_computer_ends() {
     assert_eq!([status(&unmoved).await, status(&moved).await], ["aborted", "finished"]);
     assert_eq!([status(&of_account).await, status(&computers).await], ["active", "active"]);
     assert_eq!(app.get_game(&moved, None).await.body["result"]["reason"], "resignation");
-    // Those that are over are counted no more, and the next scan deletes what is stored about them.
+    // Games that are over count no more, and the next scan deletes what is stored about them.
     assert_eq!(count_rows(&app, "computer_game").await, 4);
     end(8).await;
     assert_eq!(count_rows(&app, "computer_game").await, 2);

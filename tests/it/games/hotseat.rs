@@ -23,7 +23,7 @@ async fn the_second_seat_of_a_game_against_oneself_may_have_a_name() {
     assert_eq!((&game["seats"]["south"], &game["seats"]["north"]), (&player, &bo));
     assert_eq!((&game["opponent"], &game["visibility"]), (&json!({"type": "self", "name": "Bo"}), &json!("unlisted")));
     assert_eq!((&game["status"], &game["me"]["is_my_turn"]), (&json!("active"), &json!(true)));
-    // It goes with its person through a swap, and is there after every move.
+    // The name goes with its person through a swap, and is there after every move.
     let played = app.played(id, &ana, 1, "B").await;
     assert_eq!(played["seats"]["north"], bo);
     let swapped = app.played(id, &ana, 2, "swap").await;

@@ -225,7 +225,7 @@ async fn invitations_are_listed_to_both_as_long_as_they_wait() {
         }
         assert_eq!(seen, waiting);
     }
-    // One is accepted, one declined, one taken back.
+    // The players accept one invitation, decline another, and take a third back.
     app.join_game(&waiting[0], &bo).await;
     app.decline_game(&waiting[2], &bo).await;
     app.abort_game(&waiting[4], &ana).await;

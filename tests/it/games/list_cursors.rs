@@ -42,7 +42,7 @@ async fn a_cursor_of_other_filters_or_a_made_up_one_is_refused() {
 async fn a_cursor_does_not_reveal_a_private_game_at_the_end_of_a_page() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
-    // One range is looked at no further than a thousand games.
+    // A range is searched no further than a thousand games.
     let hidden = json!({"variant": "kalah", "visibility": "unlisted", "opponent": {"type": "self"}});
     for _ in 0..10 {
         join_all((0..100).map(async |_| {
@@ -59,7 +59,7 @@ async fn a_cursor_does_not_reveal_a_private_game_at_the_end_of_a_page() {
     for id in ids {
         assert!(!told.contains(&id.to_string()) && !decoded.windows(16).any(|bytes| bytes == id.as_bytes()));
     }
-    // It leads on all the same.
+    // The cursor leads on all the same.
     assert_eq!(app.list_games(&format!("player={}&cursor={cursor}", ana.id), None).await.status, 200);
 }
 

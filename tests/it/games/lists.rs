@@ -146,7 +146,7 @@ async fn a_game_that_changes_between_two_pages_comes_to_the_front_of_its_list() 
     let query = "turn=me&sort=updated_at";
     let first = app.list_games(&format!("{query}&limit=2"), Some(&ana)).await;
     assert_eq!(first.ids(), ids[..2]);
-    // One that was shown and one that was not yet.
+    // The first of these games was shown, the other was not yet.
     for id in [&ids[1], &ids[3]] {
         sqlx::query("update game set updated_at = updated_at + interval '1 day' where id = $1::uuid")
             .bind(id)

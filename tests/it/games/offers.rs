@@ -207,7 +207,7 @@ async fn a_rematch_accepted_many_times_begins_one_game_with_sides_swapped() {
     app.played(&new, &north, 1, "A").await;
     let games: i64 = sqlx::query_scalar("select count(*) from game").fetch_one(&app.db).await.expect("a count");
     assert_eq!(games, 2);
-    // It is agreed: nothing is offered any more.
+    // The rematch is agreed: nothing is offered any more.
     assert_eq!(app.offer(&id, &north, "rematch").await.status, 200);
 }
 

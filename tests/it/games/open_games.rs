@@ -46,7 +46,7 @@ async fn a_guest_has_three_open_public_games() {
         app.created(&ana, &body).await;
     }
     assert_eq!(app.post("/v1/games/seek", Some(&ana), &open()).await.status, 200);
-    // One that begins, is aborted or has expired makes room.
+    // A game that begins, is aborted or has expired makes room.
     assert_eq!(app.join_game(&games[0], &bo).await.status, 200);
     games.push(create(&app, &ana).await);
     assert_eq!(app.abort_game(&games[1], &ana).await.status, 200);

@@ -245,7 +245,7 @@ async fn a_game_that_cannot_be_read_is_missing_in_lists_alone() {
         let update = sqlx::query(AssertSqlSafe(sql)).bind(value);
         update.execute(&app.db).await.expect("the column takes it");
     };
-    // One that the domain refuses, and one that cannot even be decoded, so that the whole statement fails.
+    // The domain refuses the first value. The second cannot even be decoded, so that the whole statement fails.
     for (column, value) in [("position = $1", "garbage"), ("time = $1::jsonb", r#"{"banks": "x"}"#)] {
         set(column, value).await;
         // This server has cached none of them.

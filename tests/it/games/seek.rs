@@ -120,7 +120,7 @@ async fn a_seek_tries_the_next_game_if_the_oldest_is_refused_but_not_all() {
     let (game, created) = Game::create(GameId(Uuid::now_v7()), terms, player, time::Duration::days(1), now());
     let wanted =
         Seek { player, game: &game, created: &created, creator_seats: &Seat::ALL, is_counted: false, now: now() };
-    // Those that may be joined, and those that are tried.
+    // Games that may be joined, and games that are tried.
     for (joinable, expected) in [(&ids[2..3], &ids[..3]), (&ids[7..], &[ids[0], ids[1], ids[3], ids[4], ids[5]][..])] {
         let tried = RefCell::new(vec![]);
         let join = |fit: &Game| {

@@ -211,7 +211,7 @@ async fn no_secret_is_in_the_log_whatever_is_logged() {
     running.signal(Signal::SIGTERM);
     let (status, log) = running.ended();
     assert_eq!(status, Some(0));
-    // It did log at the level that was set.
+    // The server did log at the level that was set.
     assert!(log.contains("TRACE") && log.contains("update refresh_family"), "{log}");
     let secret_of_key = key.lines().nth(1).expect("a key has a line");
     let secrets = [password, &token, &refresh_token, &join_code, &next, &next_refresh, &ticket, secret_of_key];

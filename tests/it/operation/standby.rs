@@ -164,7 +164,7 @@ async fn a_standby_that_freezes_keeps_no_client_waiting() {
     let beside = Beside::start("standby-frozen").await;
     let ana = beside.app.guest("Ana").await;
     beside.until_the_standby_answers().await;
-    // Those that compare positions go on: only reads are frozen.
+    // Connections that compare positions go on: only reads are frozen.
     let frozen = beside.standby.freeze_readers().await;
     assert!(frozen > 0);
     let before = beside.reads("primary");

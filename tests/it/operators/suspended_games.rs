@@ -136,7 +136,7 @@ async fn a_suspension_that_says_so_stops_clocks_until_no_suspension_does() {
         held = game["version"].clone();
     }
     app.answer_offer(&id, &bo, "pause", "withdraw").await.is_problem(409, "offer_not_possible");
-    // It is a pause already.
+    // The game is paused already.
     assert_eq!(app.offer(&id, &bo, "pause").await.body["version"], held);
     assert_eq!((version(&unlimited).await, clock_of(&agreed).await["is_held"].clone()), (before.clone(), json!(null)));
     // A move of the opponent is possible, and leaves the clock as it is.

@@ -81,7 +81,7 @@ async fn files_of_the_page_are_kept_by_browsers_as_long_as_they_are_the_same() {
         assert_eq!(send(known).await.status, 304, "{path}");
         let (small, compressed) =
             send_raw(app.request(Method::GET, path).header(header::ACCEPT_ENCODING, "gzip")).await;
-        // Of a smaller one gzip saves less than half.
+        // Gzip saves less than half of a smaller file.
         if path.starts_with("/assets/") && body.len() >= 2048 {
             assert_eq!(
                 (&small.headers()["content-encoding"], &small.headers()["vary"]),

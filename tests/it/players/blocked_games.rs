@@ -164,7 +164,7 @@ async fn neither_finds_the_open_games_of_the_other_in_lists() {
     };
     for query in ["status=open", "", "status=open,active", "limit=1", "status=open&variant=kalah&limit=1"] {
         let has_active = !query.contains("status=open") || query.contains("active");
-        // Those that see all of it read the same page at the same moment.
+        // Callers that see all of it read the same page at the same moment.
         let (of_ana, of_bo) = join(seen(query, Some(&ana)), seen(query, Some(&bo))).await;
         let (of_eve, of_all) = join(seen(query, Some(&eve)), seen(query, None)).await;
         assert_eq!(of_ana, (vec![true, false, true], has_active), "{query}");

@@ -136,7 +136,7 @@ async fn a_request_that_was_withdrawn_is_not_accepted() {
     assert_eq!(asked(&app, &bo, &ana).await, "asked");
     end(&app, &ana, &bo.id).await;
     end(&app, &bo, &ana.id).await;
-    // It was declined and withdrawn: a request of the other is a new one.
+    // The first request was declined and withdrawn, so a request of the other player is a new one.
     assert_eq!(asked(&app, &ana, &bo).await, "asked");
     assert_eq!(list(&app, &bo, "received").await, [ana.id.as_str()]);
 }
@@ -281,7 +281,7 @@ async fn a_player_has_a_bounded_number_of_friends_and_of_requests() {
     // Neither a repetition is refused, nor an answer.
     asked(&app, &ana, &bo).await;
     befriend(&app, &cy, &ana).await;
-    // One that was declined counts: a refusal is not told.
+    // A declined request counts: the asker is not notified of a refusal.
     end(&app, &bo, &ana.id).await;
     ask(&app, &ana, &di.id).await.is_problem(409, "too_many_friends");
     end(&app, &ana, &bo.id).await;
@@ -421,7 +421,8 @@ async fn an_account_takes_a_guests_friends_along() {
     let [bo, cy, di, ed, flo, gus] = &others[..] else { panic!("six others") };
     befriend(&app, &guest, bo).await;
     befriend(&app, &guest, &ana).await;
-    // Of the guest friends, of the account a request: friends. Both ways of a request: the account's.
+    // A friend of the guest whom the account has asked becomes its friend. If both directions are asked, the account's request
+    // stays.
     befriend(&app, cy, &guest).await;
     asked(&app, &ana, cy).await;
     asked(&app, &guest, di).await;

@@ -165,7 +165,7 @@ async fn the_names_of_merged_imports_go_with_their_games() {
     }
     assert_eq!(count_rows(&app, "player where kind = 'imported'").await, 5);
     assert_eq!(merge(&app, &ana, &guest.token).await.status, 200);
-    // Of the names that both have, the account's stay.
+    // If both have imported a name, the account's stays.
     let of_ana = "player where importer_id = (select id from player where kind = 'account')";
     assert_eq!(count_rows(&app, of_ana).await, 3);
     let deleted = send(signed(app.request(Method::DELETE, "/v1/me/imports"), Some(&ana))).await;

@@ -105,7 +105,7 @@ async fn what_a_muted_player_asks_for_is_not_counted_but_listed() {
     assert_eq!(waiting(&app, &ana).await, (json!(2), json!(4), 4));
     mute(&app, &ana, &bo.id).await;
     assert_eq!(waiting(&app, &ana).await, (json!(1), json!(2), 2));
-    // It is there for a player that looks, who may accept it.
+    // The invitation is there for a player that looks, and can be accepted.
     assert_eq!(app.list_invitations("", &ana).await.ids(), invited);
     assert_eq!(app.join_game(&invited[1], &ana).await.status, 200);
     // The muted player sees no difference, and its own numbers stay.

@@ -185,7 +185,7 @@ async fn recent_opponents_are_people_each_once_the_newest_first() {
     for opponent in [json!({"type": "self"}), json!({"type": "computer", "level": 1})] {
         app.created(&ana, &json!({"variant": "kalah", "opponent": opponent})).await;
     }
-    // One who has only been invited, and one of others.
+    // Ana has only invited Ed, and the second game is between others.
     app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "player", "player_id": ed.id}})).await;
     app.started_between(&ed, &bo, &terms).await;
     app.delete_me(&gone).await;

@@ -82,7 +82,7 @@ async fn a_token_alone_takes_no_account_over_and_its_password_does() {
     for (what, answer) in take_over(&app, &issuer, &ana, Some("wrong horse")).await {
         assert_eq!((answer.status.as_u16(), answer.string("/code")), (401, "invalid_credentials".to_owned()), "{what}");
     }
-    // That of the guest alone.
+    // The only identity is the guest's.
     assert_eq!(count_rows(&app, "player_identity").await, 1);
     assert_eq!(count_rows(&app, "account_email").await, 0);
     // What is no way in needs no more than the token.

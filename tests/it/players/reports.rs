@@ -178,7 +178,7 @@ async fn account_elsewhere(app: &TestApp, n: u32) -> Guest {
     let guest = app.guest_at(&format!("203.0.113.{n}")).await;
     let body = json!({"name": format!("Account {n}"), "password": PASSWORD});
     assert_eq!(app.patch("/v1/me", Some(&guest), &body).await.status, 200);
-    // It is no longer new.
+    // The account is no longer new.
     let forget = sqlx::query("update player set network = null where id = $1::uuid").bind(&guest.id);
     forget.execute(&app.db).await.expect("the account is there");
     let answer = app.sign_in(&format!("Account {n}"), PASSWORD).await;
@@ -227,7 +227,7 @@ async fn an_account_keeps_two_reports_in_a_network_that_has_used_its_own() {
         assert!((82_000..=82_801).contains(&seconds), "{seconds}");
     }
     assert_eq!(report_at(&app, home, &ana, &bad[2].id).await.status, 201);
-    // Of all accounts of the network, there are so many.
+    // The quota of all accounts of the network has room for one more report.
     fill_up(&app, NETWORK_REPORTS_KEPT_MAX - 1).await;
     assert_eq!(report_at(&app, school, &bo, &bad[0].id).await.status, 201);
     report_at(&app, school, &bo, &bad[1].id).await.is_problem(429, "rate_limited");

@@ -41,7 +41,7 @@ async fn guesses_from_many_addresses_slow_down_no_device_of_the_owner() {
             }
             codes.push(guess.status.as_u16());
         }
-        // One more may come every twenty seconds, which a busy machine may need.
+        // A further attempt is allowed every twenty seconds, which a busy machine may need.
         let failed = codes.iter().filter(|code| **code == 401).count();
         assert!(codes[..20].iter().all(|code| *code == 401) && failed < 25, "{name} {codes:?}");
     }

@@ -233,7 +233,7 @@ async fn only_the_games_that_ended_last_are_looked_at_and_the_answer_says_so() {
     let streak = json!({"result": "win", "length": 1});
     let all = stats(&app, &ana.id, "").await;
     assert_eq!(figures(&all), [json!(true), json!(10_000), json!(5_000), streak.clone()]);
-    // One more, the oldest of all, which Ana won: it is left out.
+    // A further game, the oldest of all, which Ana won: it is left out.
     let older = "update game set finished_at = finished_at - interval '1 day' where id = $1";
     let more = begun(&app, &ana, &bo, json!({})).await;
     app.resign_game(&more, &bo).await;

@@ -147,7 +147,7 @@ async fn a_player_has_ten_devices_and_a_network_of_guests_two_hundred() {
     }
     let eleventh = Browser::at(&push.service, "10").registration();
     push.app.post(PATH, Some(&ana), &eleventh).await.is_problem(409, "too_many_devices");
-    // One that is there already is no further one.
+    // A device that is there already does not count again.
     assert_eq!(push.app.post(PATH, Some(&ana), &registrations[3]).await.status, 200);
     // With new keys it takes its own place.
     let renewed = Browser::at(&push.service, "3").registration();

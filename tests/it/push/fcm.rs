@@ -75,7 +75,7 @@ async fn a_turn_comes_as_a_message_for_the_app_by_an_access_token() {
 #[actix_web::test]
 async fn an_access_token_serves_all_devices_until_shortly_before_its_end() {
     let fcm = FcmApp::start().await;
-    // One that is over is replaced at once.
+    // An expired access token is replaced at once.
     fcm.will_grant(&[&granted("tshort", 0)]);
     let (ana, _) = fcm.her_turn(TOKEN).await;
     assert_eq!(asked(&fcm.push.pushed().await), [("/token", ""), (MESSAGES, "Bearer tshort")]);
@@ -105,7 +105,7 @@ async fn a_refused_access_token_is_replaced_once_and_then_devices_wait() {
         fcm.her_turn(TOKEN).await;
         fcm.push.service.will(refusals);
         assert_eq!(fcm.push.pushed().await.len(), 2 * refusals.len());
-        // It is not the device's fault.
+        // The failure is not the device's fault.
         assert_eq!(count_rows(&fcm.push.app, "push_device where failures = 0 and due_at > now()").await, 1);
         assert_eq!(count_rows(&fcm.push.app, "push_notice").await, 1);
         fcm.push.let_pass(50).await;
@@ -313,7 +313,7 @@ async fn apps_are_registered_by_their_tokens_where_they_are_offered() {
     assert_eq!(made.string("/service"), fcm.push.service.address.to_string());
     assert!(!made.text.contains(TOKEN), "{made:?}");
     assert_eq!(app.post(PATH, Some(&ana), &registration).await.status, 200);
-    // It belongs to the player who signed in there last.
+    // The device belongs to the player who signed in there last.
     assert_eq!(app.post(PATH, Some(&bo), &registration).await.status, 201);
     assert_eq!(count_rows(app, "push_device").await, 1);
     // A server offers what its operator has set up.

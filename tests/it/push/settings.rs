@@ -136,7 +136,7 @@ async fn quiet_hours_follow_the_clocks_of_their_place() {
         // The first minute is quiet, the last one is not.
         (datetime!(2026-11-26 10:00 UTC), 600, 660, "UTC", Some(datetime!(2026-11-26 11:00 UTC))),
         (datetime!(2026-11-26 11:00 UTC), 600, 660, "UTC", None),
-        // One that is not known any more.
+        // A zone that is no longer known.
         (WINTER, 0, 1439, "Atlantis/Capital", None),
     ] {
         let found: Option<OffsetDateTime> = sqlx::query_scalar("select push_quiet_end($1, $2, $3, $4)")

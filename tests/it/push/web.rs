@@ -203,7 +203,7 @@ async fn games_that_had_begun_before_the_device_are_told_too() {
     let browser = push.browser(&ana, "ana").await;
     push.app.played(&id, &bo, 1, "A").await;
     assert_eq!(kinds(&browser, &push.pushed().await), ["game.your_turn"]);
-    // One that was being stored at that moment is flagged some seconds later.
+    // A game that was being stored at that moment is flagged some seconds later.
     let later = push.app.started_between(&bo, &ana, &json!({})).await;
     sqlx::raw_sql("update game set has_webhooks = false").execute(&push.app.db).await.expect("it is not flagged");
     push.let_pass(20).await;

@@ -126,7 +126,7 @@ async fn answers(base: &str, ids: &[String], ana: &Guest, bo: &Guest) -> BTreeMa
             answers.insert(format!("{name} {path}"), format!("{} {text}", answer.status));
         }
     }
-    // These streams end by themselves: a rematch was agreed on, or none can follow.
+    // The streams of these games end by themselves: a rematch was agreed on, or none can follow.
     for id in [&ids[0], &ids[10], &ids[11], &ids[12]] {
         let stream = client.get(format!("{base}/v1/games/{id}/events")).header("accept", "text/event-stream");
         // Without the time after which to reconnect, which chance decides.

@@ -34,7 +34,7 @@ async fn an_import_over_the_quota_is_refused_whole_and_says_what_is_left() {
     let ana = app.guest("Ana").await;
     let first = import(&app, &ana, "", "text/plain", WHOLE.repeat(2)).await;
     assert_eq!(first.body["imported"], 2, "{first:?}");
-    // One game too many, with names that are new.
+    // The record has a game too many, with names that are new.
     let names = WHOLE.replace("Ana", "Cleo").replace("Bo", "Dan");
     let refused = import(&app, &ana, "", "text/plain", names.repeat(2)).await;
     refused.is_problem(409, "too_many_imports");
@@ -61,7 +61,7 @@ async fn an_import_over_the_quota_is_refused_whole_and_says_what_is_left() {
 async fn concurrent_imports_at_many_servers_never_exceed_the_quota() {
     let app = TestApp::start_with(quotas(5, 1000)).await;
     let ana = app.guest("Ana").await;
-    // One import at a time is what each server allows a player.
+    // Each server allows a player a single import at a time.
     let servers: Vec<_> = (0..8).map(|_| app.second_server_with(&quotas(5, 1000)).0).collect();
     let imports = servers.iter().map(|address| {
         let request = Client::new().post(format!("http://{address}/v1/games/import"));

@@ -119,7 +119,7 @@ async fn stalled_uploads_keep_no_import_waiting() {
         let stalled = join_all(guests.iter().enumerate().map(begin)).await;
         let answer = import_from(app, &ana, "198.51.100.1").await;
         assert_eq!(answer.status, 200, "{answer:?}");
-        // It did not wait for any of the others to be cut off, unless the machine is very busy.
+        // The import did not wait for any of the others to be cut off, unless the machine is very busy.
         if !stalled.iter().any(Stalled::is_answered) {
             return;
         }

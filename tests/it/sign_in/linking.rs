@@ -78,7 +78,7 @@ async fn the_last_way_in_is_not_unlinked() {
     app.put("/v1/me/identities/stub", Some(&ana), &body).await.is_problem(401, "sign_in_refused");
     assert_eq!(app.put("/v1/me/identities/stub-2", Some(&ana), &body).await.status, 201);
     assert_eq!(identities(&app, &ana).await, ["stub", "stub-2"]);
-    // Of two at the same moment, one stays.
+    // If both are unlinked at the same moment, one stays.
     let both = futures_util::future::join(app.unlink("stub", &ana), app.unlink("stub-2", &ana)).await;
     let mut statuses = [both.0.status.as_u16(), both.1.status.as_u16()];
     statuses.sort_unstable();
@@ -145,7 +145,7 @@ async fn a_merged_guest_brings_its_identity_along() {
     let guest = player_of(&app.sign_in_by(&issuer, "person").await);
     assert_eq!(merge(&app, &ana, &guest).await.status, 200);
     assert_eq!(player_of(&app.sign_in_by(&issuer, "person").await).id, ana.id);
-    // Of two of one issuer, the account's stays, and the guest's goes.
+    // If both have an identity of the same issuer, the account's stays, and the guest's goes.
     let second = player_of(&app.sign_in_by(&issuer, "another person").await);
     assert_eq!(merge(&app, &ana, &second).await.status, 200);
     assert_eq!(count_rows(&app, "player_identity").await, 1);
@@ -213,7 +213,7 @@ async fn an_issuer_that_is_not_offered_is_listed_and_no_way_in() {
     };
     assert_eq!(item(0), (json!("stub"), json!("Stub"), json!(true)));
     assert_eq!(item(1), (json!(key), json!(issuers[1].url()), json!(false)));
-    // It does not let the last way in go, and goes itself.
+    // An issuer that is not offered is no way in: the last offered one stays, and the other may go.
     let unlink = async |name: &str| call(address, Method::DELETE, &format!("/v1/me/identities/{name}"), &ana).await;
     unlink("stub").await.is_problem(409, "last_way_in");
     unlink("stub-2").await.is_problem(404, "not_found");

@@ -87,7 +87,7 @@ async fn no_secret_of_a_sign_in_a_renewal_or_a_reset_is_logged() {
     let signed_in = send(running.post("/v1/sign-in/stub/complete").json(&body)).await;
     assert_eq!(signed_in.status, 201, "{signed_in:?}");
     secrets.extend([begun.string("/session"), state, signed_in.string("/recovery_code")]);
-    // One that the issuer refuses, whose failure is logged.
+    // The issuer refuses this sign-in, and the failure is logged.
     issuer.conduct(Conduct { tokens: Reply::Error(400, "invalid_client"), ..Conduct::default() });
     let begun = send(running.post("/v1/sign-in/stub").json(&json!({"redirect_uri": BACK}))).await;
     let (code, state) = issuer.authorize(&begun.string("/authorization_url"), "person-4711");

@@ -42,7 +42,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) async fn games_of(app: &TestApp, guest: &Guest, count: usize) -> Vec<String> {
     let body = json!({"variant": "kalah", "opponent": {"type": "self"}});
     let mut ids = vec![];
-    // One after the other: all at once they would take a connection each, as would those of the other tests.
+    // The games are created one after the other: all at once they would take a connection each, as would those of the other
+    // tests.
     while ids.len() < count {
         ids.push(app.created(guest, &body).await["id"].as_str().expect("an id").to_owned());
     }
@@ -348,7 +349,7 @@ async fn a_deadlock_with_another_process_loses_no_move() {
             open_gate(&app, &games[0]).await;
         };
         join(run(&mut superuser, &wait), opening).await;
-        // It has got through: of the two, the writer was ended.
+        // PostgreSQL has ended the writer's transaction, so that the superuser's got its lock.
         run(&mut superuser, "rollback").await;
     };
     let (answers, ()) = together(&app, (&ana, &held), all_move(&app, &ana, &games), crossing).await;

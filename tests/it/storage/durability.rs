@@ -122,7 +122,7 @@ fn postmaster(folder: &Path) -> Option<Pid> {
     text.lines().next()?.trim().parse().ok().map(Pid::from_raw)
 }
 
-/// One player's games against oneself, as far as the server has acknowledged them.
+/// A player's games against oneself, as far as the server has acknowledged them.
 struct Player {
     client: Client,
     token: String,
@@ -131,7 +131,7 @@ struct Player {
     shown: Option<Value>,
     /// A move that was sent and not acknowledged.
     pending: Option<(usize, String)>,
-    /// Of each ply the move, or nothing if its answer was lost.
+    /// The move of each ply, or nothing if its answer was lost.
     acknowledged: Vec<String>,
     /// Games that have ended, and their plies.
     past: Vec<(String, Vec<String>)>,

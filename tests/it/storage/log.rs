@@ -132,7 +132,7 @@ async fn every_statement_of_a_move_finds_games_by_id_in_full_tables_too() {
     let app = TestApp::start().await;
     let (id, south, _) = app.started(&json!({})).await;
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
-    // Of the service's own kind, with its settings.
+    // The connection is of the service's own kind, with its settings.
     let mut connection = app.db.acquire().await.expect("PostgreSQL runs");
     let fill = "begin;
         insert into game select (jsonb_populate_record(game, jsonb_build_object('id', gen_random_uuid()))).*

@@ -361,7 +361,7 @@ async fn other_players_requests_do_not_delay_and_a_timeout_is_stored_first() {
     assert_eq!(app.resign_game(&wanted, &bo).await.status, 200);
     assert_eq!(ask(&app, &wanted, &ana).await.body["ahead"], json!(5));
     assert_eq!(ask(&app, &wanted, &bo).await.body["ahead"], json!(1));
-    // It is exported with its player, and forgotten with them.
+    // The request is exported with its player, and forgotten with them.
     let export = app.get("/v1/me/export", Some(&ana)).await;
     assert_eq!(export.body["analysis_requests"].as_array().expect("requests").len(), 6);
     assert_eq!(app.delete_me(&ana).await.status, 204);

@@ -29,7 +29,7 @@ async fn a_dead_workers_analysis_is_retried_by_another_a_few_times() {
     assert_eq!(take().await, None);
     assert_eq!(read(&app, &id, None).await.body["status"], json!("failed"));
     assert!(analyses::advance(&app.db, game, 1, past).await.expect("a database"));
-    // It is asked for again.
+    // The analysis is requested again.
     let asked = ask(&app, &id, &ana).await;
     assert_eq!(
         (asked.status.as_u16(), &asked.body["status"], &asked.body["plies_done"]),
@@ -137,7 +137,7 @@ async fn an_unreadable_analysis_does_not_delay_others() {
     let analyst = analyst(&app);
     assert_eq!(analysed(&app, &other, &bo).await["ply"], json!(1));
     read(&app, &broken, None).await.is_problem(500, "internal");
-    // Of another edition it is as good as none.
+    // An analysis of another edition counts as none.
     let damage = "update analysis set edition = edition + 1, plies = '[{}]' where ply = 1 and plies = '[{}]'";
     sqlx::query(damage).execute(&app.db).await.expect("it is done");
     let status = read(&app, &broken, None).await;

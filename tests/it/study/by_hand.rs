@@ -38,7 +38,7 @@ pub struct Row {
     pub south_wins: u64,
     pub north_wins: u64,
     average_lead: Option<f64>,
-    /// Of games that are counted by hand, how many were played to their end, and the sum of South's lead in them.
+    /// For games that are counted by hand: how many were played to their end, and the sum of South's lead in them.
     leads: (u32, i64),
     pub last_played_at: Option<OffsetDateTime>,
     pub sample_game_ids: Vec<Uuid>,
@@ -112,7 +112,7 @@ impl Everything {
         Self::stored_of(app, 8).await
     }
 
-    /// Of positions of a single game, one of so many is read.
+    /// Reads what is stored. Out of so many positions of a single game, only one is read.
     async fn stored_of(app: &TestApp, one_of: i64) -> Self {
         let mut everything = Self::default();
         let games: Vec<(i64, Uuid)> =
@@ -282,7 +282,7 @@ pub fn by_chance(lot: &mut StdRng) -> Chance {
     while plies.len() < stops_after {
         at += Duration::seconds(1);
         let (_, here, _) = line.last().expect("a line begins somewhere").clone();
-        // Of Oware, what was taken back changes what is a repetition.
+        // In Oware, plies that were taken back change what is a repetition.
         let may_take_back = variant != Variant::Oware && line.len() > 1 && here.outcome().is_none();
         if may_take_back && lot.random_bool(0.05) {
             line.truncate(lot.random_range(1..line.len()));

@@ -284,7 +284,7 @@ async fn games_that_came_to_a_position_are_filtered_paged_and_exported() {
 async fn what_was_counted_is_shown_at_once_however_many_ask() {
     let app = TestApp::start().await;
     let games = async |query: &str| explored(&app, query).await["games"].as_u64().expect("a number");
-    // One position of every game, and one that no game comes to.
+    // The first position is in every game, the second in none.
     let opening = "variant=kalah";
     let nowhere = format!("{opening}&position={}", encoded("0,0,0,0,0,1/0,0,0,0,0,1 20-26 S - 40 1S"));
     let is_over = Cell::new(false);

@@ -104,7 +104,7 @@ async fn a_damaged_chunk_keeps_no_other_from_being_packed() {
     sqlx::query(damage).bind(least).execute(&app.db).await.expect("a chunk");
     store_entries(&app, 2, 24_000, 2).await;
     let (stopping, job) = job(&app);
-    // Those of the damaged chunk stay.
+    // The entries of the damaged chunk stay.
     until_rows(&app, 2047).await;
     stopping.cancel();
     job.await.expect("it ends");

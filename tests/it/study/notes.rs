@@ -262,7 +262,7 @@ async fn notes_go_with_their_player_and_stay_when_others_go() {
     let late = notes::write(&app.db, id_of(&south), note).await.expect("a statement");
     assert_eq!(late, Written::NoPlayer);
     assert_eq!(count(&app).await, 1);
-    // One that was being written while its player was erased is found by the job.
+    // The job finds a note that was being written while its player was erased.
     let stored = sqlx::query("insert into note values ($1, $2, 0, 'left', now())");
     stored.bind(id_of(&south).0).bind(Uuid::now_v7()).execute(&app.db).await.expect("a row");
     erasure::end_games(&app.db, &app.writers, now()).await.expect("a round");

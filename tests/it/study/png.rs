@@ -273,10 +273,10 @@ async fn a_ticket_shows_the_pictures_of_a_private_game_as_often_as_asked() {
         }
         app.get(&format!("{path}&ticket={of_game}"), Some(&ana)).await.is_problem(422, "validation_failed");
     }
-    // It still admits to nothing else.
+    // The ticket still admits to nothing else.
     app.get(&format!("/v1/games/{id}?ticket={of_game}"), None).await.is_problem(422, "validation_failed");
     app.get(&format!("/g/{id}?ticket={of_game}"), None).await.is_problem(404, "not_found");
-    // It ends with its player's sign-ins.
+    // The ticket ends with its player's sign-ins.
     assert_eq!(app.delete_me(&ana).await.status, 204);
     app.get(&format!("/v1/games/{id}/board.png?ticket={of_game}"), None).await.is_problem(401, "invalid_token");
 }

@@ -103,7 +103,7 @@ impl Endpoint {
         Self::start_with(Some(TlsAcceptor::from(Arc::new(config)))).await
     }
 
-    /// One at another address of this machine, and a given port.
+    /// Starts an endpoint at another address of this machine, and a given port.
     pub async fn start_at(address: SocketAddr) -> Self {
         Self::listen(TcpListener::bind(address).await.expect("the port is free"), None)
     }

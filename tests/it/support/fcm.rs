@@ -58,7 +58,7 @@ impl FcmApp {
         let (replies, given) = (tokens.clone(), Mutex::new(0));
         let always = move |pushed: &Pushed| {
             if pushed.headers.contains_key("ttl") {
-                // Of a browser.
+                // Only a notification for a browser has a `ttl`.
                 return Some("201 Created".to_owned());
             }
             if pushed.path != "/token" {

@@ -40,7 +40,7 @@ use crate::support::{
 
 /// The address to which the issuer sends people back.
 pub const BACK: &str = "https://play.example/back";
-/// That of a second issuer.
+/// The return address of a second issuer.
 pub const BACK_2: &str = "https://play.example/back-2";
 pub const CLIENT_ID: &str = "mancala";
 pub const CLIENT_SECRET: &str = "a secret: with /signs+";
@@ -123,7 +123,7 @@ struct Inner {
     another: EcdsaKeyPair,
     /// The paths that were asked for.
     asked: Mutex<Vec<String>>,
-    /// Of a client of Apple: the public key by which its secrets are signed.
+    /// For a client of Apple: the public key that verifies its secrets.
     apple: Mutex<Option<Vec<u8>>>,
     /// The verifiers and codes that came.
     secrets: Mutex<Vec<String>>,

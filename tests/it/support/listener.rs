@@ -28,10 +28,10 @@ pub struct Listener {
     pub is_whole: bool,
 }
 
-/// One event, as it was heard.
+/// An event, as it was heard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heard {
-    /// Of a game's own stream.
+    /// Set on a game's own stream.
     pub id: Option<u64>,
     pub kind: String,
     pub data: Value,

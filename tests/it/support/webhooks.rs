@@ -26,7 +26,7 @@ pub fn settings(app: &TestApp, reach: Reach, names: Names) -> Settings {
     }
 }
 
-/// One round of the deliveries' job; returns how many attempts it made.
+/// Runs a round of the deliveries' job; returns how many attempts it made.
 pub async fn round(app: &TestApp) -> usize {
     webhooks::round(&app.db, &settings(app, Reach::Anywhere, system_names())).await.expect("a round")
 }
@@ -72,7 +72,7 @@ pub async fn let_pass(app: &TestApp, seconds: i64) {
     }
 }
 
-/// One round of the purging job, which runs every minute.
+/// Runs a round of the purging job, which runs every minute.
 pub async fn purge(app: &TestApp) {
     let settings = purge::Settings { guest_retention: None };
     purge::run(&app.db, settings, &mut Guests::default(), now()).await.expect("it is purged");

@@ -14,7 +14,7 @@ use super::{
 
 type Module = Vec<String>;
 
-/// Of each folder, of each child: on which others it depends, and an example of why.
+/// For each folder and each child: on which other children it depends, and an example of why.
 type Graphs = BTreeMap<Module, BTreeMap<String, BTreeMap<String, String>>>;
 
 struct Tree {

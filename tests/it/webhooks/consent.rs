@@ -46,7 +46,7 @@ async fn an_endpoint_gets_nothing_until_it_repeats_its_challenge() {
         let_pass(&app, 400).await;
         deliver(&app).await;
     }
-    // It answers 200 to all of it, and agrees to none.
+    // The endpoint answers 200 to all of it, and agrees to none.
     assert_eq!((endpoint.kinds(), endpoint.challenges().len() >= 3), (vec![], true));
     assert!(!is_verified(&app, &ana, &path).await);
     let log = app.get(&format!("{path}/deliveries"), Some(&ana)).await;

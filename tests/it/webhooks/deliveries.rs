@@ -177,7 +177,7 @@ async fn an_endpoint_that_never_answers_delays_no_other() {
             assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", live.kinds());
             sleep(Duration::from_millis(5)).await;
         }
-        // One attempt at a time, of the first thing, each of ten seconds.
+        // Attempts are made one at a time, for the oldest message, each of ten seconds.
         let attempts = u64::try_from(dead.received().len()).expect("a few");
         assert!(attempts <= 1 + begun.elapsed().as_secs() / 10);
         stopping.cancel();
@@ -475,7 +475,7 @@ async fn a_server_delivers_at_once_and_a_killed_one_loses_nothing() {
     arrived(1).await;
     first.signal(Signal::SIGKILL);
     drop(first);
-    // It may not have recorded what it had sent. Its leases have expired by now.
+    // The server may not have recorded what it had sent. Its leases have expired by now.
     let_pass(&app, 31).await;
     // Any running server delivers it.
     app.played(&id, &bo, 2, "a").await;

@@ -217,7 +217,7 @@ async fn what_was_sent_can_be_looked_at_and_sent_again() {
     assert_eq!(told, endpoint.received().iter().map(|one| one.id().to_owned()).collect::<Vec<_>>());
     let again = app.post(&format!("{path}/deliveries/{}/redeliver", told[1]), Some(&ana), &json!({})).await;
     assert_eq!((again.status.as_u16(), &again.body["status"]), (202, &json!("waiting")));
-    // It fails, and what is new in its game does not wait for it.
+    // The delivery fails, and what is new in its game does not wait for it.
     endpoint.will(&[Reply::Status(500), Reply::Status(500)]);
     deliver(&app).await;
     app.played(&id, &ana, 3, "B").await;

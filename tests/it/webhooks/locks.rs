@@ -25,7 +25,7 @@ async fn what_changes_several_webhooks_locks_them_in_their_order() {
     };
     lock("asc").execute(&mut *other).await.expect("it is free");
     let forgetting = async {
-        // It waits for a lock no longer than a request.
+        // This job waits for a lock no longer than a request does.
         let mut forgotten = Err(mancala_server::db::DbError::QueueFull);
         while forgotten.is_err() {
             forgotten = players::forget_networks(&app.db, now() + time::Duration::days(91), 10).await;

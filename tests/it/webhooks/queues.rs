@@ -152,7 +152,7 @@ async fn a_lease_that_another_process_has_taken_over_records_nothing() {
     let next = job::take(&app.db, Lane::Quick, 1, &Full::default(), now()).await.expect("it is due");
     assert_eq!(next[0].id, waiting[0].id);
     let rest = [Run { first: made(&next[0]), rest: waiting[1..].iter().map(made).collect() }];
-    // It waits for another transaction.
+    // The record waits for another transaction.
     let mut other = app.db.begin().await.expect("a transaction");
     sqlx::query("select from webhook for update").execute(&mut *other).await.expect("they are locked");
     let recording = record(&app.db, &rest, false, now());
@@ -436,7 +436,7 @@ async fn pings_that_race_with_their_records_end_once() {
     }
     deliver(&app).await;
     assert_eq!(count_rows(&app, "webhook_delivery where not is_delivered or next_attempt_at is not null").await, 0);
-    // Those that were sent, each once.
+    // Every ping was received once.
     let received = endpoint.received();
     let ids: HashSet<_> = received.iter().map(|one| one.id().to_owned()).collect();
     assert_eq!((ids.len(), i64::try_from(ids.len())), (received.len(), Ok(count_rows(&app, "webhook_delivery").await)));

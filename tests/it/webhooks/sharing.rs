@@ -120,7 +120,7 @@ async fn a_slow_host_and_a_player_with_many_endpoints_leave_room_for_others() {
             let begun = Instant::now();
             while live.received().len() < count {
                 assert!(begun.elapsed() < Duration::from_secs(90), "it never gets another one");
-                // It adds nothing to one whose attempt is not recorded yet.
+                // A ping adds nothing while the attempt of an earlier one is not recorded yet.
                 ping(&app, &cy, of_cy).await;
             }
         }

@@ -89,7 +89,7 @@ async fn guest(base: &str, name: &str, words: &Words) -> Result<(Uuid, Client), 
 /// Sends a move that is refused, and returns the failure.
 async fn refused(api: &Client, id: &Uuid, word: &str) -> Result<Problem, Failure> {
     match api.play_move(id, None, &from_value(json!({"ply": 1, "move": word}))?).await {
-        // Of `application/problem+json` progenitor makes bytes.
+        // Progenitor reads `application/problem+json` as bytes.
         Err(progenitor::progenitor_client::Error::ErrorResponse(answer)) => {
             let parts: Vec<_> = answer.into_inner().into_inner().try_collect().await?;
             Ok(serde_json::from_slice(&parts.concat())?)
