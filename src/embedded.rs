@@ -14,7 +14,7 @@ pub fn connect_options(embedded: &Embedded) -> PgConnectOptions {
     through(embedded.socket_folder())
 }
 
-/// The same for one that another process runs on a data folder; `None` if none does.
+/// The options of a connection to the PostgreSQL that another process runs on a data folder; `None` if none does.
 pub fn connect_options_of_running(folder: &Path) -> Option<PgConnectOptions> {
     socket_of_running(folder).map(|socket_folder| through(&socket_folder))
 }

@@ -13,8 +13,8 @@ const FILES_EACH: u64 = 2;
 /// The most attempts to send webhooks and push notifications at once. Each holds a connection and a TLS session: about 50 KiB.
 const ATTEMPTS_MAX: u64 = 512;
 
-/// Files for all other uses. Of these, 64 are for listeners, the log, the threads' own, the embedded PostgreSQL, and issuers' documents and
-/// keys. Another 24 are for codes that issuers exchange, and 4 for mails.
+/// Files for all other uses. 64 of them are for listeners, the log, the threads' own, the embedded PostgreSQL, and issuers'
+/// documents and keys. Another 24 are for codes that issuers exchange, and 4 for mails.
 const OTHERS: u64 = 92;
 
 /// The least connections that are left to moves and health.

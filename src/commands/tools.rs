@@ -12,8 +12,8 @@ use tokio::sync::oneshot;
 
 use super::failure::Failure;
 
-/// Parameters of a URL that both sqlx and PostgreSQL's programs know, by the names of the former. Those that say where the
-/// database is are not among them.
+/// Parameters of a URL that both sqlx and PostgreSQL's programs know, by the names of the former. The parameters that say where
+/// the database is are not among them.
 const PARAMETERS: [(&str, &str); 10] = [
     ("sslmode", "sslmode"),
     ("ssl-mode", "sslmode"),

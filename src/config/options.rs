@@ -177,8 +177,8 @@ pub struct Serve {
     #[arg(long, env, global = true, value_name = "FILE")]
     pub push_apns_file: Option<PathBuf>,
 
-    /// Names that no player may take, in any spelling that reads alike, separated by commas; `--reserved-names=` for none. Those of
-    /// the computer and of erased players are reserved always
+    /// Names that no player may take, in any spelling that reads alike, separated by commas; `--reserved-names=` for none. The
+    /// names of the computer and of erased players are reserved always
     #[arg(
         long,
         env,

@@ -45,7 +45,7 @@ const RENEWAL: Duration = Duration::from_secs(1);
 /// How long the game of an account is analysed before requests of others come first: a game of usual length in one slice.
 const SLICE: Duration = Duration::from_secs(6);
 
-/// The same of a guest's game. Guests are free, and so are many of them.
+/// How long a guest's game is analysed before requests of others come first. Guests are free, so a person may have many.
 const GUEST_SLICE: Duration = Duration::from_secs(2);
 
 /// The pause between two polls of the queue.

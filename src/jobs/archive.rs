@@ -28,7 +28,8 @@ const BATCHES_MAX: u32 = 60;
 /// The pause after a batch, as a multiple of its time. So a server uses at most a fifth of a core.
 const REST: u32 = 4;
 
-/// After so many rounds in a row that failed with the same batch, its games are tried one at a time. Those that fail are left for the next scan.
+/// After so many rounds in a row that failed with the same batch, its games are tried one at a time. Games that fail are left
+/// for the next scan.
 const FAILURES_MAX: u32 = 3;
 
 /// The pause between two scans of all logs that are not archived.

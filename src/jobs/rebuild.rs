@@ -99,7 +99,7 @@ impl Work {
         self.patience.retry(attempt).await
     }
 
-    /// The same of a step that stores something, if the rebuild is still ours.
+    /// Retries a step that stores something, if the rebuild is still ours.
     async fn attempt<F>(&self, attempt: impl Fn() -> F) -> Result<(), RebuildError>
     where
         F: Future<Output = Result<Option<()>, DbError>>,

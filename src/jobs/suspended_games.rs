@@ -1,6 +1,6 @@
-//! Ends and stops games of suspended players. Those that wait for an opponent are aborted, and invitations declined. Games that
-//! have begun are played on, unless the player is banned or the suspension says otherwise. Then the job aborts what has
-//! hardly begun and resigns the rest, or holds clocks until no suspension stops them.
+//! Ends and stops games of suspended players. Games that wait for an opponent are aborted, and invitations declined. Games that
+//! have begun are played on, unless the player is banned or the suspension says otherwise. Then the job aborts what has hardly
+//! begun and resigns the rest, or holds clocks until no suspension stops them.
 
 use std::{sync::Arc, time::Duration as StdDuration};
 

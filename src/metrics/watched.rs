@@ -138,7 +138,7 @@ impl Watched {
         self.changing_resource(name, move || source().map(|in_use| (in_use, max)));
     }
 
-    /// The same for a resource whose bound changes: `source` returns how much is in use, and the bound.
+    /// Reads a resource whose bound changes: `source` returns how much is in use, and the bound.
     pub fn changing_resource(
         &self,
         name: &'static str,

@@ -29,7 +29,7 @@ use crate::{
 /// How many codes of one issuer are exchanged at once in a process. Further ones are refused: one that is slow holds up no more than these.
 const AT_ONCE_MAX: usize = 16;
 
-/// The same of all issuers: so many connections the plan of files leaves them.
+/// How many codes of all issuers are exchanged at once: so many connections the plan of files leaves them.
 const AT_ONCE_IN_ALL_MAX: usize = 24;
 
 /// The timeout of each of both parts of an exchange: the documents, and the code.

@@ -39,9 +39,9 @@ pub struct StoredAnswer {
     pub body: String,
 }
 
-/// Claims a key for a request and stores its answer, in the caller's transaction. `false` if the key is in use, or the player is
-/// deleted. Of several requests with one key the first locks its row, and the others wait. The player's row is locked too, so
-/// that an erasure waits for the transaction, and then finds the answer.
+/// Claims a key for a request and stores its answer, in the caller's transaction. `false` if the key is in use, or the player
+/// is deleted. Among several requests with one key, the first locks its row, and the others wait. The player's row is locked
+/// too, so that an erasure waits for the transaction, and then finds the answer.
 pub(super) async fn claim(executor: impl PgExecutor<'_>, keyed: &Keyed, now: OffsetDateTime) -> Result<bool, DbError> {
     let claimed = sqlx::query!(
         r#"

@@ -272,8 +272,8 @@ async fn lock_imports(connection: &mut PgConnection, importer: PlayerId) -> Resu
     Ok(ids.fetch_all(connection).instrument(statement("lock imported games")).await?)
 }
 
-/// Notes, webhooks, requests, imports and imported names of the guest become the account's. Of two notes on one ply the account's stays. A job
-/// flags the account's games for the webhooks.
+/// Notes, webhooks, requests, imports and imported names of the guest become the account's. If both have a note on a ply, the
+/// account's stays. A job flags the account's games for the webhooks.
 async fn hand_over(
     connection: &mut PgConnection,
     guest: PlayerId,

@@ -15,7 +15,7 @@ const ELSEWHERE: &str = " (elsewhere)";
 pub struct ReservedNames {
     /// Letters and digits of the forms of reserved names.
     words: HashSet<String>,
-    /// The same of the computer, which a number may follow.
+    /// Forms of the computer's name, which a number may follow.
     computer: Vec<String>,
     /// The characters of numbers in such forms.
     digits: HashSet<char>,

@@ -1,6 +1,6 @@
 //! Finds PostgreSQL's programs on this machine, and downloads them if there are none.
 //!
-//! Knows the folders and the versions. Of the data folder it knows only the major version that created it.
+//! Knows the folders and the versions. All it knows about the data folder is the major version that created it.
 
 use std::env;
 use std::fs::{self, Permissions};

@@ -21,7 +21,7 @@ pub(crate) fn helper(program: &str) -> Command {
     helper_at(Path::new(program))
 }
 
-/// The same for the program at a path.
+/// A helper at a path.
 pub(crate) fn helper_at(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.stdin(Stdio::null());

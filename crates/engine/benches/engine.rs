@@ -48,7 +48,7 @@ const SOLVED: [(&str, u8, u8, i32, &[i32]); 11] = [
     ("empty_capture", 6, 3, 2, &[]),
 ];
 
-/// The same for the boards that take minutes.
+/// Solved boards that take minutes.
 const SOLVED_BY_HAND: [(&str, u8, u8, i32, &[i32]); 2] =
     [("standard", 6, 4, 8, &[-14, -10, 8, -2, -8, 4]), ("empty_capture", 6, 4, 10, &[])];
 

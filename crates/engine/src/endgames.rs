@@ -12,7 +12,7 @@ use crate::{endgame_kalah::KalahEndgame, endgame_oware::OwareEndgame, signal::Si
 /// The most memory of a table that is shared.
 const BYTES_MAX: usize = 10 << 20;
 
-/// The same for Oware, where an entry has four bytes: with twelve pits that is nine seeds.
+/// The most memory of a table of Oware, where an entry has four bytes: with twelve pits that is nine seeds.
 const OWARE_BYTES_MAX: usize = 11 << 20;
 
 /// How many games keep their tables: the common ones, and two that players make up.
@@ -65,7 +65,7 @@ impl Endgames {
         self.kalah.find(position, |seeds| KalahEndgame::make(game, pits, seeds, self.bytes, signal))
     }
 
-    /// The same for a game of Oware. Its seeds are even, as those of all games from an opening.
+    /// The table of a game of Oware. Its seeds are even, as those of all games from an opening.
     pub(crate) fn of_oware(&self, game: &Oware, position: &AnyPosition, signal: &Signal) -> Option<Arc<OwareEndgame>> {
         let (bytes, pits) = (self.oware_bytes?, position.board().pits_per_side());
         let make = |seeds| OwareEndgame::make(game, pits, seeds, bytes, signal);

@@ -65,7 +65,7 @@ impl Engine {
         self.run_with(position, task, endgames.as_deref())
     }
 
-    /// The same with these exact values of positions with few seeds.
+    /// Runs a task with these exact values of positions with few seeds.
     pub(crate) fn run_with<K: Task>(
         &mut self,
         position: &AnyPosition,

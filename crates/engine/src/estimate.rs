@@ -57,7 +57,8 @@ impl Weights {
         worth(turn) - worth(!turn)
     }
 
-    /// The same for a game with four rows, in which no seed decides: by the seeds of both sides and where they lie.
+    /// What a position with four rows is worth to the side to move, by the seeds of both sides and where they lie. There no
+    /// seed decides.
     pub fn points_of_four_rows(self, position: &AnyPosition) -> i32 {
         let board = position.board();
         let score = board.score();

@@ -41,8 +41,8 @@ const fn strength(nodes: u64, error: u32) -> Strength {
     Strength { nodes, error }
 }
 
-/// The levels of each game from 1 on. Those with a single position search only their own move. They see what it
-/// captures and that it gives an extra move, but not the reply.
+/// The levels of each game from 1 on. Levels with a single position search only their own move. They see what it captures and
+/// that it gives an extra move, but not the reply.
 ///
 /// The steps are chosen so that the higher of two levels wins 60 of 100 games; `benches/engine.rs tournament` measures
 /// it. Congkak is often decided early, however well both sides play on. For its levels to differ, all but the last must
@@ -142,11 +142,11 @@ const fn strengths(variant: Variant) -> Strengths {
 /// Positions that the engine visits in about a second, in packed form and a release build.
 const NODES_MAX: u64 = 3_000_000;
 
-/// The same for games with two rows that have no packed form. `nodes_within` divides it by how much slower the general
+/// Positions a second of games with two rows that have no packed form. `nodes_within` divides it by how much slower the general
 /// form is.
 const NODES_MAX_IN_GENERAL_FORM: u64 = 1_500_000;
 
-/// The same for games with four rows, whose moves sow many laps.
+/// Positions a second of games with four rows, whose moves sow many laps.
 const NODES_MAX_OF_FOUR_ROWS: u64 = 900_000;
 
 impl Level {

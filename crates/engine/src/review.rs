@@ -77,10 +77,11 @@ impl Review {
 /// How many positions a review visits for the best move of a ply, where nothing is known of endgames.
 const NODES: u64 = 200_000;
 
-/// The same in Kalah where they are known: half as many judge as well, measured against searches of 1.6 million positions.
+/// Positions of a review of Kalah with known endgames: half as many judge as well, measured against searches of 1.6 million
+/// positions.
 const NODES_WITH_KALAH_ENDGAMES: u64 = 100_000;
 
-/// The same in Oware, where later moves are searched less deep with them.
+/// Positions of a review of Oware with known endgames, which search later moves less deep.
 const NODES_WITH_OWARE_ENDGAMES: u64 = 70_000;
 
 impl Engine {

@@ -81,7 +81,7 @@ impl<'a, T: Tree> Search<'a, T> {
         Self { tree, table, stop, nodes: 0, nodes_max, banks: false, is_stopped: false }
     }
 
-    /// The same for a proof.
+    /// A search for a proof that visits at most so many positions.
     pub fn proof(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
         let banks = tree.has_floor();
         Self { banks, ..Self::new(tree, table, stop, nodes_max) }
@@ -347,7 +347,7 @@ impl<'a, T: Tree> Search<'a, T> {
         if T::HAS_ENDGAMES { self.tree.endgame(position) } else { None }
     }
 
-    /// The same for a position after a move of this one, which has not been entered.
+    /// The proven bounds of a position after a move of this one, which has not been entered.
     #[inline]
     pub fn endgame_after(&mut self, before: &T::Position, position: &T::Position) -> Option<Bounds> {
         if !T::HAS_ENDGAMES || !self.tree.has_endgame(position) {

@@ -76,7 +76,7 @@ impl Engine {
         self.solve_in(STAGES, position, stop, progress)
     }
 
-    /// The same in these stages. The last one has no bound.
+    /// Solves a position in these stages. The last one has no bound.
     fn solve_in(
         &mut self,
         stages: [Stage; 2],

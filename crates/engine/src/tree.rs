@@ -31,7 +31,7 @@ pub(crate) trait Tree {
     /// The moves of a position.
     type Moves: IntoIterator<Item = Self::Move>;
 
-    /// The moves of a position that is searched. Those of every ply of a line are kept at once.
+    /// The moves of a position that is searched. The moves of every ply of a line are kept at once.
     type Children: DerefMut<Target = [Child<Self::Position, Self::Move>]>
         + FromIterator<Child<Self::Position, Self::Move>>
         + IntoIterator<Item = Child<Self::Position, Self::Move>>;

@@ -37,7 +37,7 @@ impl Font {
         text.chars().map(|letter| self.advance(letter)).sum()
     }
 
-    /// The same of one character: its advance.
+    /// The advance of one character.
     pub fn advance(self, letter: char) -> f32 {
         let font: &FontRef = if self.is_bold { &BOLD } else { &REGULAR };
         let size = f32::from(self.size);

@@ -15,8 +15,8 @@ use crate::{
     words::Speaker,
 };
 
-/// The most points of a graph: several times the longest game that people play. Of more points, the last ones are
-/// drawn. So a picture has at most 120 KiB.
+/// The most points of a graph: several times the longest game that people play. If there are more, the last ones are drawn. So
+/// a picture has at most 120 KiB.
 pub const POINTS_MAX: usize = 2000;
 
 /// The hundredths of a seed, which is the unit of values.

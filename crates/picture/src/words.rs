@@ -34,7 +34,7 @@ impl<'a> Speaker<'a> {
         self.names[side].map_or_else(|| self.side(side).to_owned(), |label| self.marked(label))
     }
 
-    /// The same in a place of so much room. The name is cut, and its mark stays whole.
+    /// The name of a player in a place of so much room. The name is cut, and its mark stays whole.
     pub fn short_player(self, side: Side, room: Room) -> String {
         let Some(PlayerLabel { name, .. }) = self.names[side] else { return self.side(side).to_owned() };
         let mark = self.mark(side);

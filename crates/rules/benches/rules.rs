@@ -101,7 +101,7 @@ fn count(position: &AnyPosition, depth: u32) -> u64 {
     leaves
 }
 
-/// The same in packed form.
+/// Counts in packed form.
 fn count_packed(game: &impl Game, position: &packed::Position, path: &mut Path, depth: u32) -> u64 {
     let mut leaves = 0;
     for pit in game.legal_pits(position) {

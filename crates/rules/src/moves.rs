@@ -75,8 +75,8 @@ impl Move {
 /// first choice, so a position never offers both (R4).
 pub const MOVES_MAX: usize = four_row::MOVES_MAX;
 
-/// The legal moves of a position, in the order of R4 and R21: pits ascending, then `pass`, then `swap`. Of one pit
-/// upward comes before downward, fewer seeds before more, and a capture before declining it.
+/// The legal moves of a position, in the order of R4 and R21: pits ascending, then `pass`, then `swap`. For each pit, upward
+/// comes before downward, fewer seeds before more, and a capture before declining it.
 pub type MoveList = ArrayVec<Move, MOVES_MAX>;
 
 /// Follows the pit whose sowing declines its capture.

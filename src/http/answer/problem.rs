@@ -214,7 +214,8 @@ impl Problem {
         self.body.errors.unwrap_or_default()
     }
 
-    /// Adds further faults, as far as there is room. Of two at one pointer, the first has the better words, and the second the code.
+    /// Adds further faults, as far as there is room. If two have the same pointer, the first keeps its words, and gets the code
+    /// of the second.
     pub fn with_faults(mut self, faults: Vec<FieldError>) -> Self {
         let errors = self.body.errors.get_or_insert_default();
         for fault in faults {

@@ -209,7 +209,7 @@ fn leave_out(game: GameId, error: &str) {
     }
 }
 
-/// The same for changed games.
+/// Reads the new events of these games.
 async fn load_changed(state: &AppState, changed: &[ChangedGame]) -> Result<Vec<EventView>, Problem> {
     if changed.is_empty() {
         return Ok(vec![]);

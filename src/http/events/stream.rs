@@ -37,7 +37,7 @@ const LIFETIME: Duration = Duration::from_mins(50);
 /// clients of a server that stops do not reconnect all at once.
 const RETRY_MS: u32 = 1000;
 
-/// The same for a client whose stream ends at once because too many streams are open.
+/// The delay for a client whose stream ends at once because too many streams are open.
 const RETRY_LATER_MS: u32 = 10_000;
 
 /// The delay before the log is read again after a failed read.

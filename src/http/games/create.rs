@@ -55,7 +55,8 @@ use crate::{
 /// The most running games of an account against the computer: more than a person plays at once.
 const COMPUTER_GAMES_MAX: u32 = 50;
 
-/// The same of a guest: each of them may wait for the computer, and guests are free. New accounts are, too, but share with their network.
+/// The most running games of a guest against the computer: each of them may wait for the computer, and guests are free. New
+/// accounts are free as well, but share a limit with their network.
 const GUEST_COMPUTER_GAMES_MAX: u32 = 3;
 
 /// How many calls an invitation by name costs besides the first, as a search for players does.
@@ -69,8 +70,9 @@ const APP_COMPUTER_GAMES_MAX: u32 = 1000;
 /// Only `variant` or `from` is required. Against oneself (`opponent.type` `self`) and against the `computer`, play begins at once.
 /// Otherwise it begins when a player joins; a game for one player (`player`) waits for that player.
 ///
-/// A player has at most 1,000 games that are not over. Of those against the computer, an account has at most 50 and a guest 3. The guests
-/// and new accounts of one network have a limit together. Of open public games, a guest or a new account has at most 3, and those of one network 20.
+/// A player has at most 1,000 games that are not over. Against the computer, an account has at most 50 and a guest 3. The
+/// guests and new accounts of one network have a limit together. Of open public games, a guest or a new account has at most 3,
+/// and those of one network 20.
 ///
 /// - `too_many_invitations`: the caller has invited the same player 20 times within 24 hours, or the players of its
 ///   network 60 times
@@ -261,8 +263,8 @@ pub(super) fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
     SeatedGame { game, players, invited: None, last_ply: None, hotseat_name: None }
 }
 
-/// Withdraws a new invitation if a block or a setting was stored since it was checked. Of a block and an invitation at the same
-/// moment, the later one sees the other. The answer is that of an invitation that is declined at once.
+/// Withdraws a new invitation if a block or a setting was stored since it was checked. If a block and an invitation are stored
+/// at the same moment, the later one sees the other. The answer is that of an invitation that is declined at once.
 async fn withdraw_if_refused(state: &AppState, game: &Game) -> Result<(), Problem> {
     let (Some(invited), Some(creator)) = (game.invited(), game.players()[game.terms().creator]) else { return Ok(()) };
     if !may_invite(state, creator, invited).await? {

@@ -133,8 +133,8 @@ fn answer_with(etag: EntityTag, news: Option<Bytes>, granted_s: Option<u32>) -> 
 
 /// Join a game
 ///
-/// Takes the free seat; the game becomes active. Of two concurrent calls one gets the seat. Joining again is 200. The creator cannot
-/// join.
+/// Takes the free seat; the game becomes active. If two call at the same time, one gets the seat. Joining again is 200. The
+/// creator cannot join.
 ///
 /// - `forbidden`: the join code is missing or wrong, or another player is invited
 #[utoipa::path(

@@ -73,8 +73,8 @@ pub async fn get_position(
     Ok(response.json(PositionView::of(ply, &position, game)))
 }
 
-/// The position after a ply, counted from 0. Of a game that is over, all plies are cached at the first look: others are
-/// wanted soon.
+/// The position after a ply, counted from 0. If the game is over, all plies are cached at the first request: others are wanted
+/// soon.
 async fn position_after(state: &AppState, found: &Arc<Remembered>, ply: u32) -> Result<Option<AnyPosition>, Problem> {
     let game = &found.seated.game;
     // The text of the last position does not tell an end by repetition.

@@ -82,7 +82,7 @@ impl Modify for AppKey {
     }
 }
 
-/// Makes the list of schemes of an open operation empty. Of a list with an empty scheme some generators make a call with a token.
+/// Makes the list of schemes of an open operation empty. A list with an empty scheme makes some generators send a token.
 fn say_that_no_token_is_needed(operation: &mut Operation) {
     let schemes = operation.security.get_or_insert_default();
     if schemes.iter().all(|scheme| *scheme == SecurityRequirement::default()) {

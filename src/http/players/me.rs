@@ -270,10 +270,10 @@ async fn refuse_if_renamed(state: &AppState, player: PlayerId) -> Result<(), Pro
 
 /// Erase the caller
 ///
-/// Open games are aborted, active ones resigned, invitations declined. Name, password, sign-ins, notes and webhooks are erased. The
-/// games and their moves stay, because they belong to the opponents as well; the seat shows a deleted player. Of the games that the
-/// caller imported, private ones are deleted; others stay, without the players' names. This cannot be undone. Of an account it needs a
-/// sign-in of the last 10 minutes, or the password.
+/// Open games are aborted, active ones resigned, invitations declined. Name, password, sign-ins, notes and webhooks are erased.
+/// The games and their moves stay, because they belong to the opponents as well; the seat shows a deleted player. Private games
+/// that the caller imported are deleted; other imported ones stay, without the players' names. This cannot be undone. For an
+/// account it needs a sign-in of the last 10 minutes, or the password.
 ///
 /// - `invalid_credentials`: the password is not the account's
 #[utoipa::path(

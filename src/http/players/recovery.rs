@@ -41,8 +41,8 @@ const MORE_CALLS: u32 = 9;
 
 /// Renew the recovery code
 ///
-/// With the code another device becomes the same player: `POST /v1/tokens` with `grant_type` `recovery_code`. It is shown in this answer
-/// only, and the code before it is void. Of an account it needs a sign-in of the last 10 minutes, or the password.
+/// With the code another device becomes the same player: `POST /v1/tokens` with `grant_type` `recovery_code`. It is shown in
+/// this answer only, and the code before it is void. For an account it needs a sign-in of the last 10 minutes, or the password.
 ///
 /// - `invalid_credentials`: the password is not the account's
 /// - `forbidden`: a player of an app

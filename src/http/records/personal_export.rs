@@ -215,7 +215,7 @@ async fn page_of_notes(
     })
 }
 
-/// The same of games; after the last page, the end of the document.
+/// A page of games as items of their list; after the last page, the end of the document.
 async fn page_of_games(
     state: &AppState,
     player: PlayerId,

@@ -241,7 +241,7 @@ pub fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -
     deserializer.deserialize_map(Object(PhantomData))
 }
 
-/// The same for an optional field.
+/// An optional field that must be a JSON object.
 pub fn some_object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     object(deserializer).map(Some)
 }
@@ -261,7 +261,7 @@ pub fn word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> 
     T::deserialize(String::deserialize(deserializer)?.into_deserializer())
 }
 
-/// The same for an optional field.
+/// An optional value of an enum, as a string.
 pub fn some_word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     word(deserializer).map(Some)
 }

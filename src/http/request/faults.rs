@@ -24,7 +24,7 @@ use crate::http::answer::{
 /// How deep a body is compared. No call's body is half as deep.
 const DEPTH_MAX: usize = 16;
 
-/// The longest body that is compared, in bytes: that takes a tenth of a millisecond. Of a longer one, the answer names the
+/// The longest body that is compared, in bytes: that takes a tenth of a millisecond. For a longer one, the answer names the
 /// fault at which reading stopped. So many bytes of a refused body are charged as one call.
 const COMPARED_BYTES_MAX: usize = 4 * 1024;
 

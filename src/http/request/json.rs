@@ -8,7 +8,7 @@ use serde::{
     de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-/// A value. Of an object with two fields of one name, both are there.
+/// A value. An object keeps both of two fields with the same name.
 #[derive(Debug)]
 pub(super) enum Json<'a> {
     Null,

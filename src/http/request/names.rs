@@ -10,7 +10,7 @@ pub(crate) fn parse_name(name: &str, rules: &NameRules) -> Result<PlayerName, Pr
     parse_name_at("/name", name, rules)
 }
 
-/// The same of a name in another field.
+/// A name that a player takes, from a field at this pointer.
 pub(crate) fn parse_name_at(pointer: &'static str, name: &str, rules: &NameRules) -> Result<PlayerName, Problem> {
     let name: PlayerName = name.parse().map_err(|error| Problem::invalid(pointer, format!("{error}")))?;
     refuse_reserved_at(pointer, &name, rules)?;

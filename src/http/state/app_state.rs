@@ -40,7 +40,7 @@ pub(crate) struct AppState {
     pub(crate) db: PgPool,
     /// The worker's connections, as its readiness sees them.
     pub(crate) worker: Arc<Worker>,
-    /// The same for reads of a closed list, which a standby may answer.
+    /// The worker's connections for reads of a closed list, which a standby may answer.
     pub(crate) reads: Reads,
     pub(crate) writers: Arc<Writers>,
     pub(crate) tokens: Arc<Tokens>,

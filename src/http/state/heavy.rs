@@ -35,8 +35,8 @@ const CLASS_MAX: usize = 2;
 /// How many requests of a player run or wait. A page that shows the graphs of many games loads them at once.
 const PLAYER_MAX: usize = 32;
 
-/// The same of a network: of all clients there without a token, guests and new accounts. They run one after the other, so that a network
-/// has one turn in a round, whatever its clients call themselves.
+/// How many requests of a network run or wait: of all clients there without a token, guests and new accounts. They run one
+/// after the other, so that a network has one request in a round, whatever its clients call themselves.
 const NETWORK_MAX: usize = 64;
 
 /// How long a request waits for its turn.

@@ -51,7 +51,7 @@ impl History {
         Self { json: json.into(), ends, positions: vec![] }
     }
 
-    /// The same with the positions as text.
+    /// Adds the positions as text.
     pub(crate) fn with_positions(mut self, plies: &[Ply]) -> Self {
         self.positions = plies.iter().map(|ply| ply.position.to_string().into()).collect();
         self

@@ -36,7 +36,7 @@ impl Networks {
         Some(Network::of_hash(*hash))
     }
 
-    /// The same for a sign-in of a player: two players have different hashes of one network.
+    /// The network of a player's sign-in: two players have different hashes of one network.
     pub fn of_sign_in(self, player: PlayerId, address: IpAddr) -> Option<SignInNetwork> {
         let hash = Sha256::new().chain_update(self.key?).chain_update("sign-in").chain_update(player.0);
         let hash = hash.chain_update(octets(address)).finalize();

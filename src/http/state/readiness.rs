@@ -42,7 +42,7 @@ const ASK_TIMEOUT: Duration = Duration::from_secs(1);
 /// The pause between two looks of the server at its own readiness.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
-/// The pause between two looks at a worker's connections. Those that were of use meanwhile are left alone.
+/// The pause between two looks at a worker's connections. Connections that were used meanwhile are left alone.
 const WATCH_PAUSE: Duration = Duration::from_secs(1);
 
 /// The last check, cached for [`CACHED_FOR`]. Many probes thus cost one transaction a second.
@@ -199,7 +199,7 @@ async fn watch_lookups(worker: Weak<Worker>) {
     }
 }
 
-/// The same for a worker's reads.
+/// Uses a worker's connections for reads in the same way.
 async fn watch_reads(worker: Weak<Worker>) {
     while let Some(worker) = worker.upgrade() {
         if worker.db_last_use.age() > WATCH_PAUSE {

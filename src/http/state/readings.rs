@@ -30,7 +30,7 @@ pub(crate) struct EventRange {
     pub(crate) until: u32,
 }
 
-/// The readings in progress. Of the streams that are woken together, one reads for all.
+/// The readings in progress. When several streams are woken together, one of them reads for all.
 #[derive(Debug, Default)]
 pub struct Readings(Mutex<HashMap<EventRange, Weak<Reading>>>);
 

@@ -244,7 +244,7 @@ struct AnalysisView {
     edition: u16,
     /// How well each player played. Sides as at the end of the game, like its `seats`.
     sides: JudgedSides,
-    /// In the order of play, without takebacks. Of practice, without the plies that were taken back.
+    /// In the order of play, without takebacks. For practice, without the plies that were taken back.
     plies: Vec<JudgedPlyView>,
 }
 

@@ -102,7 +102,7 @@ pub struct GameView {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Me)]
 pub struct MeView {
-    /// The side at which the caller sits now. Of a game against oneself, the side to move. Null without a seat.
+    /// The side at which the caller sits now. In a game against oneself, the side to move. Null without a seat.
     #[schema(required = true)]
     side: Option<SideWord>,
     is_my_turn: bool,

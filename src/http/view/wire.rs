@@ -38,7 +38,7 @@ impl Serialize for Timestamp {
     }
 }
 
-/// Writes a number with leading zeros. Of a longer number, it writes the last digits.
+/// Writes a number with leading zeros. If the number is longer, it writes the last digits.
 fn write_digits(places: &mut [u8], mut number: u16) {
     for place in places.iter_mut().rev() {
         *place = b'0' + u8::try_from(number % 10).expect("a remainder of ten is a digit");

@@ -114,7 +114,7 @@ impl Variables {
         expected == "…" || expected == actual
     }
 
-    /// The same of JSON, of which the page leaves fields out.
+    /// Compares JSON, of which the page leaves fields out.
     fn is_json(&mut self, expected: &Value, actual: &Value) -> bool {
         match (expected, actual) {
             (Value::Object(expected), Value::Object(actual)) => expected

@@ -68,7 +68,7 @@ async fn a_history_has_the_board_of_each_ply_on_request() {
                 .as_array()
                 .is_some_and(|plies| plies.len() == 3 && plies.iter().all(|ply| ply.get("board").is_none()))
         );
-        // The same of a game that is over, whose history is cached.
+        // A game that is over answers alike, from its cached history.
         app.resign_game(&id, &south).await;
     }
     let first = app.list_moves(&id, "include=board&limit=1", None).await;

@@ -44,7 +44,7 @@ impl Stalled {
         Self::send(app.address, &guest.token, address, body, missing)
     }
 
-    /// The same with a token. It blocks its thread until the server has read most of a large body.
+    /// Begins an upload with this token. It blocks its thread until the server has read most of a large body.
     fn send(server: SocketAddr, token: &str, address: &str, body: &str, missing: usize) -> Self {
         let mut stream = TcpStream::connect(server).expect("the server listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out is set");

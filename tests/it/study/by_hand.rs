@@ -107,7 +107,8 @@ impl Everything {
         Self::stored_of(app, 1).await
     }
 
-    /// The same of an eighth of the positions of a single game, each of which takes ten milliseconds, and of all others.
+    /// What the explorer says of all frequent positions, and of an eighth of the positions of a single game, each of which
+    /// takes ten milliseconds.
     pub async fn sampled(app: &TestApp) -> Self {
         Self::stored_of(app, 8).await
     }

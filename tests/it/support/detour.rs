@@ -42,7 +42,7 @@ impl Detour {
         database.clone().host("127.0.0.1").port(self.port)
     }
 
-    /// Leads later connections to another PostgreSQL. Those that there are stay.
+    /// Leads later connections to another PostgreSQL. Open connections stay.
     pub fn turn_to(&self, target: &PgConnectOptions) {
         *self.target.lock().expect("no panic holds it") = target.clone();
     }

@@ -104,7 +104,7 @@ pub fn claims(subject: &str) -> Value {
     json!({"iss": ISSUER, "aud": AUDIENCE, "sub": subject, "iat": now, "exp": now + 300})
 }
 
-/// The same with some of them replaced; `null` leaves one out.
+/// The claims of a good token with some of them replaced; `null` leaves one out.
 pub fn claims_with(changes: &Value) -> Value {
     let mut claims = claims("7");
     for (name, value) in changes.as_object().expect("claims") {

@@ -86,7 +86,8 @@ impl PushApp {
         self.app.played(&id, &other, 1, "A").await;
     }
 
-    /// The same with a clock of twelve hours; returns the game. Its turn and the reminder of its deadline are due now.
+    /// Starts a game in which a player is to move, with a clock of twelve hours, and returns it. Its turn and the reminder of
+    /// its deadline are due now.
     pub async fn urgent_turn(&self, player: &Guest) -> String {
         let other = self.app.guest("Di").await;
         let clocked = json!({"clock": {"type": "per_move", "move_s": 43_200}});

@@ -6,7 +6,7 @@ pub fn sample(text: &str, name: &str) -> f64 {
     line.map_or(0.0, |value| value.parse().expect("a number"))
 }
 
-/// The same as a whole number.
+/// The sample as a whole number.
 pub fn count(text: &str, name: &str) -> usize {
     format!("{:.0}", sample(text, name)).parse().expect("a whole number")
 }

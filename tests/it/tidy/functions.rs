@@ -10,7 +10,7 @@ use super::sources::Source;
 
 const LINES_MAX: usize = 70;
 
-/// The lines of functions. Those of statements do not count.
+/// The lines of functions. The lines of SQL statements do not count.
 struct Lengths {
     statements: usize,
     found: Vec<(String, usize)>,

@@ -1,5 +1,5 @@
-//! Statements: each is checked at compile time and has a span, but for those that are listed here. Those of the append find games by their
-//! ids alone.
+//! Statements: each is checked at compile time and has a span, but for those that are listed here. The statements of the append
+//! find games by their ids alone.
 
 use proc_macro2::TokenTree;
 use syn::{

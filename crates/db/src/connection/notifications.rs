@@ -37,7 +37,7 @@ pub async fn send(pool: &PgPool, notifications: &[String]) -> Result<(), DbError
     Ok(())
 }
 
-/// A connection on which notifications arrive. Those sent before it was open, or while it was lost, never arrive.
+/// A connection on which notifications arrive. Notifications sent before it was open, or while it was lost, never arrive.
 pub struct Listener(
     /// `Some` until it is dropped.
     Option<PgListener>,

@@ -142,8 +142,8 @@ impl Database {
         Err(Unusable::NoHost(causes))
     }
 
-    /// The host on the latest timeline that may be used. Of equal ones, the present one stays, so that a host that comes back
-    /// changes nothing.
+    /// The host on the latest timeline that may be used. Among equal ones the present host stays, so that a host that comes
+    /// back changes nothing.
     fn best(&self, answers: &[Result<Role, sqlx::Error>]) -> Option<usize> {
         let present = self.route().host();
         let target = self.target();

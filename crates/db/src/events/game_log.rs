@@ -45,7 +45,7 @@ pub async fn read(pool: &PgPool, game: &Game, after: u32, limit: u32) -> Result<
     slices.pop().expect("one slice was requested")
 }
 
-/// The same for several games at once, in their order. A log that cannot be read is an error of its own.
+/// Reads events of several games at once, in the games' order. A log that cannot be read is an error of its own.
 pub async fn read_all(
     executor: impl PgExecutor<'_>,
     ranges: &[LogRange<'_>],

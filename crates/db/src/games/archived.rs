@@ -48,7 +48,7 @@ pub(crate) fn whole_rows(id: Uuid, log: &[u8]) -> Result<Vec<WholeRow>, DbError>
     events.iter().map(row).collect()
 }
 
-/// The same as a reader of events takes them.
+/// The rows of an archive as a reader of events takes them.
 pub(crate) fn event_rows(id: Uuid, log: &[u8]) -> Result<Vec<EventRow>, DbError> {
     whole_rows(id, log)?.into_iter().map(|row| row.into_event_row(id)).collect()
 }

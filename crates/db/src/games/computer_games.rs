@@ -58,8 +58,8 @@ pub struct Scanned {
     pub last: Option<GameId>,
 }
 
-/// Scans up to `limit` games after the given one for those in which a guest is to move and has not moved since `before`. Those of a guest whose
-/// games a suspension has stopped since are left out. Deletes the rows of those that are over.
+/// Scans up to `limit` games after the given one for those in which a guest is to move and has not moved since `before`. Games
+/// that a suspension of the guest has stopped since are left out. Deletes the rows of games that are over.
 pub async fn scan(
     pool: &PgPool,
     before: OffsetDateTime,

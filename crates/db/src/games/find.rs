@@ -19,7 +19,7 @@ pub async fn find(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbErr
     Ok(load(pool, &[id.0], Histories::Skipped).await?.pop())
 }
 
-/// The same with the history of its position, for a caller that changes it.
+/// A game by its id with the history of its position, for a caller that changes it.
 pub async fn find_whole(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbError> {
     Ok(load(pool, &[id.0], Histories::Loaded).await?.pop())
 }

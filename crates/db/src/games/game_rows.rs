@@ -123,7 +123,7 @@ impl GameRow {
 }
 
 impl GameRow {
-    /// The game. Of an archive the history of its position is read only if `has_history`.
+    /// The game. For an archived game, the history of its position is read only if `has_history`.
     pub(crate) fn into_seated(self, has_history: bool) -> Result<SeatedGame, DbError> {
         let (id, is_beside_archive) = (self.id, self.archived.is_some());
         let row = self.with_archive(has_history)?;

@@ -48,8 +48,8 @@ pub async fn insert(
     let fold = Fold::of(game);
     let terms = TermsText::of(game.terms());
     let event = NewEvent::of(created);
-    // The player's row is locked, so that no erasure leaves the answer or the name behind. An expired key is used anew.
-    // Of several requests with one key the first locks its row, and the others wait.
+    // The player's row is locked, so that no erasure leaves the answer or the name behind. An expired key is used anew. Among
+    // several requests with one key, the first locks its row, and the others wait.
     let inserted = sqlx::query!(
         r#"
         with claimed as (

@@ -7,7 +7,8 @@ use tracing::Instrument;
 use super::columns::seat_number;
 use crate::connection::{DbError, statement};
 
-/// How many offers of a kind a seat has made since the last ply. Of a game whose log is archived, which is over, those in the archive count as well.
+/// How many offers of a kind a seat has made since the last ply. If the game is over and its log archived, offers in the
+/// archive count as well.
 pub async fn count_offers(pool: &PgPool, game: GameId, seat: Seat, kind: OfferKind) -> Result<u32, DbError> {
     // The key is read backwards as far as the last ply, and then forwards from there.
     let row = sqlx::query!(

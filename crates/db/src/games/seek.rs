@@ -67,7 +67,7 @@ pub const READ_MAX: i64 = 500;
 /// How long after its last token a player counts as present. A client that is in use gets a token every 15 minutes.
 pub const PRESENT_FOR: Duration = Duration::minutes(20);
 
-/// The same in games in which the first turn may take `LONG_TURN` or has no limit: their players look in once a day.
+/// How long a player counts as present if the first turn may take `LONG_TURN` or has no limit: such players look in once a day.
 pub const PRESENT_FOR_LONG: Duration = Duration::hours(24);
 
 /// The first turn of a game whose players are not expected to be there at the same time.

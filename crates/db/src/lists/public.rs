@@ -66,8 +66,8 @@ pub(super) async fn app_that_encloses(pool: &PgPool, player: Uuid) -> Result<Opt
     Ok(app.fetch_one(pool).instrument(statement("select app_that_encloses")).await?)
 }
 
-/// The lobby of a closed app, newest first. All open games of the app are read, as they are one range of an index by what seeks ask for. Of
-/// more than the bound it has any so many.
+/// The lobby of a closed app, newest first. All open games of the app are read, as they are one range of an index by what seeks
+/// ask for. If there are more than the bound, it has an arbitrary part of them.
 pub(super) async fn open_within(
     pool: &PgPool,
     filter: &Filter,

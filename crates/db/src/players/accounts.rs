@@ -27,7 +27,7 @@ const IDENTITY_CONSTRAINT: &str = "player_identity_pkey";
 pub enum Named {
     /// The name was stored.
     Stored,
-    /// Another account has a name that reads the same. Of a new player also: another player has the identity.
+    /// Another account has a name that reads the same. For a new player also: another player has the identity.
     Taken,
     /// A version conflict: the player has changed since it was read, and nothing was stored.
     Changed,
@@ -201,7 +201,7 @@ pub async fn update(
     Ok(outcome)
 }
 
-/// The same within a transaction, which is of no use after [`Named::Taken`].
+/// Does the work of [`update`] within a transaction, which is of no use after [`Named::Taken`].
 pub(crate) async fn update_within(
     connection: &mut PgConnection,
     before: &OwnPlayer,

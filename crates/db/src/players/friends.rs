@@ -264,7 +264,8 @@ async fn accept(
     Ok(())
 }
 
-/// Stores a request in place of one that has lapsed or was withdrawn. Of the player's own one that was declined it stays so.
+/// Stores a request in place of one that has lapsed or was withdrawn. The player's own request that was declined stays
+/// declined.
 async fn insert(
     connection: &mut PgConnection,
     asker: PlayerId,

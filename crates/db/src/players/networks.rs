@@ -187,8 +187,8 @@ pub(crate) struct Requester {
     pub credentials_version: i32,
 }
 
-/// Locks a player's row, so that of several requests each counts the ones before it. Of a network, a few more may succeed if several players
-/// request at once. `None` if the player is deleted.
+/// Locks a player's row, so that each of several requests counts the ones before it. In a network, a few more may succeed if
+/// several players request at once. `None` if the player is deleted.
 pub(crate) async fn lock_requester(
     connection: &mut PgConnection,
     player: PlayerId,

@@ -8,7 +8,7 @@ use tracing::Instrument;
 use super::{refresh_tokens::LIFETIME, rows::PlayerRow};
 use crate::connection::{DbError, statement};
 
-/// How many accounts with a beginning are read. Those with a block between are left out of them.
+/// How many accounts whose names begin so are read. Blocked and blocking ones are left out afterwards.
 const CANDIDATES_MAX: i64 = 100;
 
 /// How many games of a player in each seat, active or finished, are looked at for opponents, the newest.

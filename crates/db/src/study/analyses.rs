@@ -399,8 +399,8 @@ pub async fn give_way(pool: &PgPool, game: GameId) -> Result<(), DbError> {
     release(pool, game).await
 }
 
-/// Stores an analysis, replacing one that covers less. Of several equal ones the first stays: it may have been
-/// announced. The lock is for a deletion of the game: it either finds this analysis, or there is no game any more.
+/// Stores an analysis, replacing one that covers less. Among equal ones the first stays: it may have been announced. The lock
+/// is for a deletion of the game: it either finds this analysis, or there is no game any more.
 pub async fn store(pool: &PgPool, game: GameId, analysis: &Analysis) -> Result<(), DbError> {
     let plies: Vec<_> = analysis.plies.iter().map(PlyText::of).collect();
     sqlx::query!(

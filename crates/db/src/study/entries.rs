@@ -22,8 +22,8 @@ const CHUNKS_OF_RARE: i64 = 1_000;
 /// How many chunks of a position are read at once, of some hundred games each.
 const CHUNKS: i64 = 2;
 
-/// The entries of positions, in order. Of those in rows there are at most `each` for a position. The chunks are read after the rows, so an entry
-/// that is packed meanwhile is found.
+/// The entries of positions, in order. Entries in rows are limited to `each` for a position. The chunks are read after the
+/// rows, so an entry that is packed meanwhile is found.
 pub(super) async fn find(connection: &mut PgConnection, positions: &[i64], each: i64) -> Result<Vec<Entry>, DbError> {
     let mut entries = vec![];
     for positions in positions.chunks(AT_ONCE) {

@@ -173,7 +173,7 @@ impl Counted {
         Self::by(game, Exploration::counts)
     }
 
-    /// The same of a game that an earlier release may have counted.
+    /// Counts a game that an earlier release may have counted.
     pub(super) fn of_earlier(game: StoredGame) -> Result<Option<Self>, DbError> {
         Self::by(game, Exploration::may_be_counted)
     }

@@ -69,7 +69,8 @@ struct Row {
     sample: Vec<Uuid>,
 }
 
-/// The counts of a position; all zero if no game came to it. Those of a rare position are made here, from the logs of its few games.
+/// The counts of a position; all zero if no game came to it. The counts of a rare position are made here, from the logs of its
+/// few games.
 pub async fn find(pool: &PgPool, position: PositionKey, origin: Origin) -> Result<PositionStats, DbError> {
     let (is_imported, column) = (origin == Origin::Imported, position_column(position));
     // Most positions are frequent, or no game came to them. Each of these statements is a snapshot of its own.

@@ -30,7 +30,7 @@ const READ_AT_ONCE: usize = 20;
 
 /// What games add to the rows of positions. A position that they make frequent gets rows for its earlier games as well.
 ///
-/// Call it before their entries are stored. These are given in their order.
+/// Must be called before the entries of these games are stored. The entries are given in their order.
 pub(super) async fn tallies(
     connection: &mut PgConnection,
     games: &[Counted],
@@ -69,7 +69,7 @@ fn promoted(entries: &[Entry], earlier: &[Entry], rare: &[i64]) -> (HashSet<i64>
     (promoted, games.into_iter().collect())
 }
 
-/// The entries of a position. Those before it and its own are taken out of the sorted ones.
+/// The entries of a position. Takes them and those before them out of the sorted ones.
 fn take<'a>(entries: &mut &'a [Entry], position: i64) -> &'a [Entry] {
     let begin = entries.partition_point(|entry| entry.0 < position);
     let length = entries[begin..].iter().take_while(|entry| entry.0 == position).count();

@@ -4,8 +4,8 @@ use time::OffsetDateTime;
 
 use crate::{Event, GameId, Ply};
 
-/// How many offers of a kind a player makes between two plies: one, one more after a change of mind, and one by mistake. Of rematches, in a
-/// whole game, because they come after its last ply.
+/// How many offers of a kind a player makes between two plies: one, one more after a change of mind, and one by mistake. For
+/// rematches it counts in the whole game, because they come after its last ply.
 pub const OFFERS_MAX: u32 = 3;
 
 /// What a decision depends on beside the game and the command. What an action does not depend on may be left as

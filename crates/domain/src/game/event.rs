@@ -84,7 +84,7 @@ pub enum Fact {
     },
     /// The clock runs again.
     Resumed {
-        /// The seat of the player that ended the pause. Of a clock that was held: the one that waits.
+        /// The seat of the player that ended the pause. If a clock was held: the seat that waits.
         seat: Seat,
     },
     /// An offered rematch was accepted: it is another game.

@@ -21,8 +21,8 @@ pub struct Terms {
     pub creator: Seat,
     /// Where the game begins, unless with the opening of its options.
     pub start: Option<Start>,
-    /// Whether it is practice against the computer: the server helps, and the game counts in no figure and in no explorer.
-    /// Of an imported game: whether it was that where it was played.
+    /// Whether it is practice against the computer: the server helps, and the game counts in no figure and in no explorer. For
+    /// an imported game: whether it was practice where it was played.
     pub is_practice: bool,
 }
 

@@ -7,9 +7,8 @@ use mancala_rules::{AnyOptions, AnyPosition, Move, Side, Variant};
 
 use crate::{GO_ON, Random, brute_force::BruteForce, opening, play_on};
 
-/// Kalah by preset and options: the value for South, and those of its first moves where they are known.
-/// From Irving, Donkers and Uiterwijk, "Solving Kalah" (2000), and a solver of another author. Those that
-/// take longer are in `benches/engine.rs`.
+/// Kalah by preset and options: the value for South, and those of its first moves where they are known. From Irving, Donkers
+/// and Uiterwijk, "Solving Kalah" (2000), and a solver of another author. Boards that take longer are in `benches/engine.rs`.
 const SOLVED: [(&str, &str, i32, &[i32]); 9] = [
     ("standard", "pits=2;seeds=2", -2, &[]),
     ("standard", "pits=4;seeds=2", 6, &[]),

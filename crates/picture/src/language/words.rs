@@ -40,13 +40,13 @@ pub(crate) struct Words {
     pub(crate) tuzdyk: &'static str,
     /// A choice inside a turn, from the seeds of a pit.
     pub(crate) goes_on: &'static str,
-    /// The same with seeds in the hand.
+    /// A choice inside a turn, with seeds in the hand.
     pub(crate) goes_on_with: &'static str,
     /// A pit that a player has chosen and not yet sown.
     pub(crate) has_chosen: &'static str,
     /// The round of a match, as a sentence.
     pub(crate) round: &'static str,
-    /// The same in the caption.
+    /// The round of a match in the caption.
     pub(crate) in_round: &'static str,
     /// The opening in the caption.
     pub(crate) at_opening: &'static str,
@@ -92,7 +92,7 @@ pub(crate) struct Words {
     pub(crate) values: &'static str,
     /// Which side a part of a graph of stores is good for.
     pub(crate) ahead: &'static str,
-    /// The same of values.
+    /// Which side a part of a graph of values is good for.
     pub(crate) better: &'static str,
     /// The unit along the graph, short.
     pub(crate) ply: &'static str,

@@ -214,9 +214,8 @@ impl Position {
         }
     }
 
-    /// R42: lifts all seeds of a pit and drops them one by one. A single seed goes into the next pit. Of several, the
-    /// first one goes into the pit itself. Returns the pit that the last seed reached; `None` if there was nothing to
-    /// sow.
+    /// R42: lifts all seeds of a pit and drops them one by one. A single seed goes into the next pit. If there are several, the
+    /// first one goes into the pit itself. Returns the pit that the last seed reached; `None` if there was nothing to sow.
     ///
     /// The hand holds at most [`SEEDS_MAX`] seeds, and each turn of the loop drops one of them.
     fn sow(&mut self, pit: Pit, effects: &mut impl EffectSink) -> Option<Pit> {

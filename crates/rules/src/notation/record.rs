@@ -1,6 +1,6 @@
 //! Game records (R12): the start of a game, all its moves and its end, as one readable text.
 //!
-//! A record holds only games that the rules allow: the reader plays every move. Of the players it knows only the names.
+//! A record holds only games that the rules allow: the reader plays every move. All it knows about the players is their names.
 
 use std::{fmt, str::FromStr};
 

@@ -80,7 +80,7 @@ pub(crate) const fn integer(
     OptionSpec { name, kind: OptionKind::Integer { min, max }, default, recorded: None, description }
 }
 
-/// The same of a number that had other bounds or another default once.
+/// An option that is a number and had other bounds or another default once.
 pub(crate) const fn changed_integer(
     name: &'static str,
     (min, max): (u16, u16),

@@ -10,7 +10,7 @@ pub(super) const PITS_MAX: u8 = 7;
 /// As many as a packed position can have moves, and more: a pit is a byte of a word of eight.
 pub const MOVES_MAX: usize = 8;
 
-/// The place of the store. Those of the pits are their indices.
+/// The place of the store. The places of the pits are their indices.
 pub(super) const STORE: u8 = 7;
 
 /// What is added to the places of the own half to number those of the other half.

@@ -148,7 +148,7 @@ pub fn check(before: &AnyPosition, m: Move, effects: &[Effect], after: &AnyPosit
     assert_eq!(drawing, Drawing::of(after), "after {m}: {effects:?}");
 }
 
-/// The same for the two actions of a lockstep opening: a choice alone, then two hands that sow in step.
+/// Checks the effects of the two actions of a lockstep opening: a choice alone, then two hands that sow in step.
 fn check_lockstep(before: &AnyPosition, m: Move, effects: &[Effect], after: &AnyPosition) {
     let Some(south) = before.lockstep().and_then(|lockstep| lockstep.chosen) else {
         assert_eq!(m.pit().map(|pit| vec![Effect::Choose { pit }]).as_deref(), Some(effects));

@@ -149,7 +149,7 @@ fn write_move(values: &mut CopyRows, row: &Row<'_>) {
     values.value(&[u8::from(row.is_imported)]);
 }
 
-/// The same for the entries of a part, in chunks. They are all there, or none is.
+/// Stores the entries of a part in chunks: all or nothing.
 pub async fn load_games(
     pool: &PgPool,
     rebuild: &Rebuild,

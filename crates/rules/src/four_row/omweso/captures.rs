@@ -22,7 +22,7 @@ pub(super) fn captures_downward(mut board: Board, from: Pit, hand: u16) -> bool 
     hand > 0 && board.seeds(last) > 1 && captured(&board, last).is_some()
 }
 
-/// The same for all seeds of a pit.
+/// Whether the last seed captures if all seeds of a pit are sown downward.
 pub(super) fn lap_captures_downward(mut board: Board, pit: Pit) -> bool {
     let hand = board.lift(pit);
     captures_downward(board, pit, hand)

@@ -147,7 +147,7 @@ pub fn line(effects: &[Effect]) -> String {
     words.join("; ")
 }
 
-/// The same of the effects of all games.
+/// The effects in one line, from the type of all games.
 pub fn translated_line(effects: &[rules::Effect]) -> String {
     let mut words: Vec<String> = Vec::new();
     for effect in effects {
