@@ -16,7 +16,7 @@ const BURST: u32 = 10;
 /// The pause after which one more is logged.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How many kinds are told apart. Further ones share one allowance.
+/// How many kinds are counted apart. Further ones share one allowance.
 const KINDS_MAX: usize = 256;
 
 /// A kind that has had no line for this long is forgotten, once all that was left out has been reported.

@@ -91,7 +91,7 @@ fn start(database: &Database) -> io::Result<()> {
         std::thread::sleep(Duration::from_millis(5));
     }
     let is_ready = is_ready()?;
-    // Ended by -9: what it does until it is told is what counts.
+    // The server is killed: what it does until the signal is what counts.
     server.kill()?;
     server.wait()?;
     if is_ready { Ok(()) } else { Err(io::Error::other(fs::read_to_string(log)?)) }

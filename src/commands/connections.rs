@@ -43,8 +43,8 @@ pub async fn fitted(
             tracing::warn!(
                 free,
                 wanted,
-                "degraded: the database has fewer free connections than the server has use for; reads and jobs wait longer until \
-                 a restart with more (max_connections, or a lower --db-connections)"
+                "degraded: the database has fewer free connections than the server needs at full load; reads and jobs wait \
+                 longer until a restart with more (max_connections, or a lower --db-connections)"
             );
             log(&smaller, "connections to the database are planned");
             (ConnectionPlan { supply: Supply::Reduced, ..smaller }, Duration::ZERO)

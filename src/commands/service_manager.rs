@@ -1,4 +1,4 @@
-//! What systemd is told: that the service is ready, that it stops, and that it is alive. Without systemd nothing happens.
+//! Notifies systemd that the service is ready, that it stops, and that it is alive. Without systemd nothing happens.
 
 use std::time::Duration;
 

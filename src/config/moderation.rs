@@ -39,7 +39,7 @@ pub enum Players {
     Warn {
         /// The player's id
         player: Uuid,
-        /// What the player is told
+        /// The reason that the player reads
         reason: String,
     },
     /// Give a player another name
@@ -55,9 +55,9 @@ pub enum Players {
     Suspend {
         /// The player's id
         player: Uuid,
-        /// For how many days
+        /// The number of days
         days: NonZero<u16>,
-        /// What the player is told
+        /// The reason that the player reads
         reason: String,
         /// What becomes of the games that have begun
         #[arg(long, value_enum, default_value_t)]
@@ -67,7 +67,7 @@ pub enum Players {
     Ban {
         /// The player's id
         player: Uuid,
-        /// What the player is told
+        /// The reason that the player reads
         reason: String,
     },
     /// End a suspension or a ban

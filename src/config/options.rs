@@ -115,9 +115,9 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=WRITERS_MAX), value_name = "NUMBER")]
     pub writers: u32,
 
-    /// Connections to the database that the process opens at most. Unless set, as many as its parts have use for: 39
-    /// with the default options, and up to 46 on more than 7 cores. With fewer, jobs share connections and reads wait. With
-    /// fewer than a move and the jobs need, 8 with the default options, the server does not start
+    /// Connections to the database that the process opens at most. Unless set, as many as the enabled parts need: 39 with the
+    /// default options, and up to 46 on more than 7 cores. With fewer, jobs share connections and reads wait. With fewer than a
+    /// move and the jobs need, 8 with the default options, the server does not start
     #[arg(long, env, global = true, value_parser = clap::value_parser!(u32).range(1..=CONNECTIONS_MAX), value_name = "NUMBER")]
     pub db_connections: Option<u32>,
 
@@ -221,7 +221,7 @@ pub struct Serve {
 /// Each writer holds a connection, and all servers share about a hundred connections of the database.
 const WRITERS_MAX: i64 = 32;
 
-/// More than one process has use for.
+/// More connections than a process needs.
 const CONNECTIONS_MAX: i64 = 1000;
 
 /// More games than one network has guests that play.

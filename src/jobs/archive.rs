@@ -42,7 +42,7 @@ pub struct Scan {
     again_at: Option<OffsetDateTime>,
     /// How many rounds in a row have failed with the next batch.
     failures: u32,
-    /// For how many seconds the oldest log that this scan found due has waited, and that of the last scan.
+    /// How many seconds the oldest log that this scan found due has waited, and that of the last scan.
     lag_s: i64,
     last_lag_s: i64,
 }

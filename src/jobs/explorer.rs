@@ -41,7 +41,7 @@ const REST: u32 = 9;
 /// How many steps of packing follow a batch: more than it makes rows for.
 const STEPS_OF_BATCH: u32 = 8;
 
-/// For how many games of a larger batch there is a further step.
+/// A larger batch packs one more step for each so many of its games.
 const GAMES_OF_STEP: u32 = 16;
 
 /// How long a command waits before it retries while a server holds the lock.

@@ -14,7 +14,7 @@ use tokio::{sync::watch, time::timeout};
 
 use crate::{db::players::suspensions::Term, domain::PlayerId};
 
-/// For so long after the start of the last successful read, tokens are accepted without a further one.
+/// How long after the start of the last successful read tokens are accepted without a further one.
 const CURRENT_FOR: Duration = Duration::from_secs(1);
 
 /// How long a request waits for a read, before it is refused: the timeout of a statement.

@@ -1,4 +1,4 @@
-//! What the waiters for a topic are told: its value, and of a player's topic which games changed last.
+//! The value of a topic, which its waiters receive. A player's topic also names the games that changed last.
 
 use crate::domain::{Change, GameId};
 

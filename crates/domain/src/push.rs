@@ -49,8 +49,8 @@ pub fn is_current(game: &Game, player: PlayerId, kind: NoticeKind) -> bool {
     }
 }
 
-/// The notices of an append that a device shows: of each player the last one, if it is still true. They are of a turn, an invitation, and
-/// the end of a game. The player that brought the end about is not told of it.
+/// The notices of an append that a device shows: for each player the last one, if it is still true. They are of a turn, an
+/// invitation, and the end of a game. The player that ended the game is not notified.
 pub fn pushes(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice> {
     if !is_pushed(game) {
         return vec![];

@@ -60,7 +60,7 @@ fn an_offer_too_often_is_refused_and_agreement_never_is() {
     played(&mut game, BO, Action::Join { join_code: None });
     assert_eq!(decide(&game, ANA, DRAW, OFFERS_MAX - 1), Ok(1));
     assert_eq!(decide(&game, ANA, DRAW, OFFERS_MAX), Err(NothingToOffer::Often.into()));
-    // What cannot be offered at all is told first.
+    // An offer that is never possible is refused for that reason first.
     let pause = Action::Offer { kind: OfferKind::Pause };
     assert_eq!(decide(&game, ANA, pause, OFFERS_MAX), Err(NothingToOffer::NoClock.into()));
     played(&mut game, ANA, DRAW);

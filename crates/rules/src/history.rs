@@ -53,7 +53,7 @@ impl History {
         self.seen.back().map(|(board, _)| board)
     }
 
-    /// Adds a position; the answer is the oldest one if there was no more room for it.
+    /// Adds a position; the answer is the oldest one if there was no room left.
     pub(super) fn push(&mut self, board: Board, turn: Side) -> Option<(Board, Side)> {
         let dropped = if self.seen.len() == HISTORY_MAX { self.seen.pop_front() } else { None };
         self.seen.push_back((board, turn));

@@ -100,10 +100,10 @@ codes! {
         "The client's picture of the game is out of date: take over `game` and `moves` (from the ply that was sent on), \
          then let the player choose again."
     IllegalMove "illegal_move" UNPROCESSABLE_ENTITY "The rules forbid the move"
-        "`reason` says why, `legal_moves` lists what is allowed. Nothing was played. Of a line of moves, `index` says which of \
+        "`reason` says why, `legal_moves` lists what is allowed. Nothing was played. In a line of moves, `index` says which of \
          them it is, from 0, and `position` how the board stands before it."
     NoSuchOffer "no_such_offer" CONFLICT "There is no such offer"
-        "Nothing of this kind waits for an answer, or it is not the caller's to give: an offer is accepted and declined by the \
+        "Nothing of this kind waits for an answer, or the caller may not answer it: an offer is accepted and declined by the \
          other side, and withdrawn by its own. `game` shows the game as it is."
     OfferPending "offer_pending" CONFLICT "The opponent's offer comes first"
         "The opponent asks to take back a turn, and it is not the caller's turn that would be taken back. Accept or decline that \

@@ -64,7 +64,7 @@ pub fn place_after<T: FromStr>(cursors: &Cursors, cursor: Option<&str>, list: &s
     cursor.map(place).transpose()
 }
 
-/// Takes off the item that was read beyond the page, and returns the last one of the page then: the next page begins after it.
+/// Drops the look-ahead item; returns the page's last item if another page follows.
 pub fn take_page<T>(found: &mut Vec<T>, limit: u32) -> Option<&T> {
     let has_more = found.len() > limit as usize;
     found.truncate(limit as usize);

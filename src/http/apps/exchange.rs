@@ -98,7 +98,7 @@ pub async fn exchange_token(
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(token))
 }
 
-/// What a client is told whose token no app takes.
+/// The detail of the refusal if no app takes a token.
 const UNTRUSTED: &str = "no app of this server, or more than one, trusts the subject token's issuer for its audience";
 
 /// The app that trusts the token's issuer for its audience; `None` unless it is one app.

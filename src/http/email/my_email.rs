@@ -46,10 +46,10 @@ pub async fn get_my_email(state: Data<AppState>, caller: Caller, _: Query<NoQuer
 
 /// Set or remove the caller's e-mail address
 ///
-/// Of an account, with a sign-in of the last 10 minutes or its password. A link is sent to the address, and confirms it within 24 hours.
-/// Until then the address before stays. It is told when it is replaced. The verified address again gives up the one that waits. Null
-/// removes both. Links that were sent are void, and the verified address is told. The answer is the same if another account has the
-/// address: then the mail says so.
+/// Only for an account, with a sign-in of the last 10 minutes or its password. A link is sent to the address, and confirms it
+/// within 24 hours. Until then the address before stays. A mail reports to it that it was replaced. The verified address again
+/// gives up the one that waits. Null removes both. Links that were sent are void, and the verified address is told. The answer
+/// is the same if another account has the address: then the mail says so.
 ///
 /// - `invalid_credentials`: the password is not the account's
 /// - `forbidden`: the caller is a guest

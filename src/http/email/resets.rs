@@ -78,8 +78,8 @@ pub async fn create_password_reset(
 
 /// Set a new password by a link
 ///
-/// By the token of the link, which is good once. As with every new password, all access and refresh tokens and the recovery code are void,
-/// and the answer has new ones. The address is told.
+/// By the token of the link, which is good once. As with every new password, all access and refresh tokens and the recovery
+/// code are void, and the answer has new ones. A mail reports the new password to the address.
 #[utoipa::path(
     tag = "players",
     operation_id = "reset_password",

@@ -57,7 +57,7 @@ pub struct Health {
 pub struct Ready {
     #[schema(example = "ok")]
     status: &'static str,
-    /// Whether the server has fewer connections to the database than it has use for: reads and jobs wait longer.
+    /// Whether the server has fewer connections to the database than it needs at full load: reads and jobs wait longer.
     degraded: bool,
     /// The version of the server.
     #[schema(example = "0.3.0")]

@@ -32,8 +32,8 @@ const MORE_CALLS: u32 = 4;
 
 /// Become friends
 ///
-/// Asks a player, or accepts if that player has asked. `status` says which: `asked` or `friends`. A repetition changes nothing. A request waits for
-/// 30 days; the caller is not told that it is declined.
+/// Asks a player, or accepts if that player has asked. `status` says which: `asked` or `friends`. A repetition changes nothing.
+/// A request waits for 30 days; the caller is not notified that it is declined.
 ///
 /// - `forbidden`: the caller itself, or neither a guest nor an account
 /// - `forbidden` as well: the caller blocks the player, or an app keeps the two apart
@@ -82,7 +82,7 @@ pub async fn create_friend(
 
 /// End a friendship, or decline or withdraw a request
 ///
-/// The other player is not told. The request is idempotent: a retry is answered with 204.
+/// The other player is not notified. The request is idempotent: a retry is answered with 204.
 ///
 /// - `not_found`: no id
 #[utoipa::path(

@@ -63,7 +63,7 @@ const IMPORT_BATCHES_MAX: u32 = 20;
 /// How many warnings the caller is shown.
 pub(crate) const WARNINGS_MAX: u32 = 10;
 
-/// For so long a name stays that an operator has given.
+/// How long a name set by an operator cannot be changed.
 pub(crate) const NAME_KEPT: Duration = Duration::days(7);
 
 /// Get the caller

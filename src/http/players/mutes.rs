@@ -32,9 +32,10 @@ use crate::{
 
 /// Mute a player
 ///
-/// The two play as before, but requests of the muted player to the caller are silent. Webhooks and devices are not told of its invitations
-/// and offers, and `GET /v1/me/summary` does not count them. Its request to become friends is as good as declined. Lists and games show its
-/// invitations and offers. The muted player is not told, and sees no difference. Muting again is 204.
+/// The two play as before, but requests of the muted player to the caller are silent. Webhooks and devices are not notified of
+/// its invitations and offers, and `GET /v1/me/summary` does not count them. Its request to become friends is as good as
+/// declined. Lists and games show its invitations and offers. The muted player is not told, and sees no difference. Muting
+/// again is 204.
 ///
 /// - `forbidden`: the caller itself, or neither a guest nor an account
 #[utoipa::path(

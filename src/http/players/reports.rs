@@ -37,9 +37,9 @@ const MORE_CALLS: u32 = 4;
 
 /// Report a player
 ///
-/// Tells the operators of the server. The report keeps the names of both at this time, and of the game its id and its
-/// version. So a new name and further moves hide nothing. The reported player is not told. While the caller's report
-/// about the same player and game is open, a repetition is answered with it, as it was stored first.
+/// Tells the operators of the server. The report keeps the names of both at this time, and of the game its id and its version.
+/// So a new name and further moves hide nothing. The reported player is not notified. While the caller's report about the same
+/// player and game is open, a repetition is answered with it, as it was stored first.
 ///
 /// - `forbidden`: the caller itself, or neither a guest nor an account
 #[utoipa::path(

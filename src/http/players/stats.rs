@@ -30,7 +30,8 @@ use crate::{
     },
 };
 
-/// For how many players a process counts at once. Players with many games keep the database busy, and moves have priority.
+/// The most players whose games a process counts at the same time. Players with many games keep the database busy, and moves
+/// have priority.
 static AT_ONCE: Semaphore = Semaphore::const_new(2);
 
 /// How long a call waits for a permit: as long as for a database connection.

@@ -107,7 +107,7 @@ pub(crate) fn may_refuse(method: &str, pattern: &str) -> bool {
     method != "GET" && (!PERMITTED.contains(&(method, pattern)) || PERMITTED_IN_PART.contains(&(method, pattern)))
 }
 
-/// What a suspended player is told.
+/// The problem that a suspended player gets.
 pub(crate) fn refusal(suspension: &Suspension) -> Problem {
     let detail = match suspension.until {
         Some(_) => "an operator of the server has suspended the player",

@@ -96,7 +96,7 @@ pub async fn begin_sign_in(
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(begun))
 }
 
-/// What a player of an app is told.
+/// The detail of the refusal for a player of an app.
 pub(super) const OF_APP: &str = "a player of an app signs in by the app, and has no identities";
 
 /// The issuer that the path names.

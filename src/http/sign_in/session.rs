@@ -33,7 +33,7 @@ pub(super) struct Session {
     until: i64,
 }
 
-/// What the issuer is told, and its tokens have to say.
+/// Secrets derived from a session. The issuer gets them; its answer repeats the state, and its ID token the nonce.
 pub(super) struct Words {
     pub(super) state: String,
     nonce: String,

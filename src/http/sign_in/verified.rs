@@ -73,7 +73,7 @@ fn refused(detail: &str) -> Problem {
     Problem::new(Code::SignInRefused, detail)
 }
 
-/// A failure of an issuer, as the client is told. It is counted, and the operator is told the cause.
+/// The client's problem if an issuer fails. The failure is counted, and the log has its cause.
 pub(super) fn problem(state: &AppState, issuer: &Issuer, failure: &Failure) -> Problem {
     let id = &issuer.settings().id;
     let outcome = match failure {

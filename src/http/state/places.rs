@@ -17,7 +17,7 @@ const PLACES_MAX: usize = 64;
 /// How many of them strangers have at most.
 const STRANGERS_MAX: usize = 48;
 
-/// The longest time that is told as the wait, however slow a busy machine has been.
+/// The longest wait that an answer announces, however slow a busy machine has been.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// The networks that have so many places of a lane at most: the bits of IPv4, of IPv6, and the places. A customer has a /24 or a /48, and a

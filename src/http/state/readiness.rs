@@ -71,7 +71,7 @@ pub(crate) struct Worker {
 /// A process that can store moves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IsReady {
-    /// Whether it has fewer connections to the database than it has use for.
+    /// Whether the server has fewer connections to the database than it needs at full load.
     pub is_degraded: bool,
 }
 

@@ -71,7 +71,7 @@ pub struct Caller {
     /// Whether the player was a guest when the token was issued, so that limits are chosen without a query. A guest who sets a
     /// password gets new tokens.
     pub is_guest: bool,
-    /// Whether the player was a new account, which shares limits as a guest does. The next token says otherwise when it is new no more.
+    /// Whether the player was a new account, which shares limits as a guest does. The token after that no longer says so.
     pub is_new: bool,
     /// The sign-in of the token; `None` of players of apps, and of tokens of releases that named none.
     pub sign_in: Option<Uuid>,

@@ -20,7 +20,7 @@ async fn one_webhook_is_told_of_the_games_of_all_players_of_the_app() {
     let acme = app.new_app("acme").await;
     let (ana, bo) = (app.app_player(&acme, "a", "Ana").await, app.app_player(&acme, "b", "Bo").await);
     let guest = app.guest("Cleo").await;
-    // A game that began before the webhook is told of from then on.
+    // A game that began before the webhook is reported from then on.
     let early = app.started_between(&ana, &guest, &json!({})).await;
     deliver(&app).await;
     let endpoint = Endpoint::start().await;
@@ -121,7 +121,7 @@ async fn games_without_players_of_apps_leave_nothing_for_webhooks() {
     app.played(&game, &south, 1, "A").await;
     assert_eq!(count_rows(&app, "game where has_webhooks").await, 0);
     assert_eq!(count_rows(&app, "webhook_event").await, 0);
-    // A game is told of from the moment in which a player of an app sits in it, or is invited.
+    // A game is reported from the moment at which a player of an app sits in it, or is invited.
     let open = app.created(&south, &json!({"variant": "kalah", "side": "south"})).await;
     assert_eq!(count_rows(&app, "game where has_webhooks").await, 0);
     assert_eq!(app.join_game(open["id"].as_str().expect("an id"), &ana).await.status, 200);

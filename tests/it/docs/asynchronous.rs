@@ -20,7 +20,7 @@ const NO_ANSWER: &str = "*No answer.*";
 /// Where it was not.
 const NOT_ARRIVED: &str = "the request has not arrived";
 
-/// Access tokens that were given before are good no more.
+/// Access tokens that were given before are no longer valid.
 const EXPIRED: &str = "<!-- tokens expire -->";
 
 /// The first line, the headers and the body of a request or an answer.

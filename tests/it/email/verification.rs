@@ -125,7 +125,7 @@ async fn a_link_is_void_when_it_has_expired_or_another_address_is_set() {
     let second = smtp.deliver_one(&app).await.token();
     sqlx::query("update email_token set expires_at = now()").execute(&app.db).await.expect("it has expired");
     verify(&app, &second).await.is_problem(422, "invalid_link");
-    // An address that was not confirmed in time is shown no more.
+    // An address that was not confirmed in time is no longer shown.
     let late = "update account_email set pending_since = now() - interval '1 day'";
     sqlx::query(late).execute(&app.db).await.expect("it has expired");
     assert!(app.get("/v1/me/email", Some(&ana)).await.body["pending"].is_null());

@@ -17,7 +17,7 @@ async fn create(app: &TestApp, player: &Guest) -> String {
     app.created(player, &open()).await["id"].as_str().expect("an id").to_owned()
 }
 
-/// What a refused game is told, created or sought.
+/// The detail with which a game is refused, created or sought.
 async fn refused(app: &TestApp, player: &Guest) -> String {
     let created = app.create_game(player, &open()).await;
     created.is_problem(409, "too_many_open_games");

@@ -241,7 +241,7 @@ async fn an_erasure_leaves_of_acts_who_acted_when_and_how() {
     assert_eq!(log.body["items"][0]["player_id"], json!(ana.id));
     let rows = ["player_suspension", "player_report"].map(|table| count_rows(&app, table));
     assert_eq!(futures_util::future::join_all(rows).await, [0, 0]);
-    // A guest that is purged leaves no more.
+    // A purged guest leaves no player and no reason in the log of acts.
     let later = now() + time::Duration::days(400);
     players::purge_guests(&app.db, later, None, 100).await.expect("guests go");
     assert_eq!(count_rows(&app, "operator_act where player_id is not null or reason is not null").await, 0);

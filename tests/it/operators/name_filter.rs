@@ -50,7 +50,7 @@ async fn until(app: &TestApp, name: &str, status: u16) -> Answer {
 fn is_refused(answer: &Answer, pointer: &str) {
     answer.is_problem(422, "validation_failed");
     assert_eq!(answer.body["errors"][0]["pointer"], pointer, "{answer:?}");
-    // The word is not told.
+    // The answer does not name the word.
     assert!(!answer.text.contains("fool"), "{answer:?}");
 }
 

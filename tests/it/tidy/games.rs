@@ -1,4 +1,4 @@
-//! A game is told from another by the rules alone, and by the engine, which searches each well.
+//! Only the rules distinguish games, and the engine, which searches each well.
 //!
 //! So another game needs nothing outside of `rules` but to be searched well. Inside, `variant.rs` and the files of `any/` list
 //! the games.

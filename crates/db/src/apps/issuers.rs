@@ -15,7 +15,7 @@ use crate::{
     players::{OwnPlayer, PlayerRow},
 };
 
-/// For how many audiences an app may trust its issuer: one for each of its clients.
+/// The most audiences for which an app may trust its issuer: one for each of its clients.
 pub const AUDIENCES_MAX: u32 = 20;
 
 /// How many issuers are listed: more than an operator trusts.

@@ -108,7 +108,7 @@ pub async fn waits(pool: &PgPool, turn: ComputerTurn) -> Result<Waits, DbError> 
 pub struct Queued {
     /// How many there are.
     pub turns: i64,
-    /// For how many seconds the oldest has waited, without turns that were put off.
+    /// How many seconds the oldest turn has waited, without turns that were put off.
     pub oldest_s: i64,
 }
 

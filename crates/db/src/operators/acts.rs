@@ -228,7 +228,7 @@ pub enum Reading {
     Unknown,
     /// The report names no game.
     NoGame,
-    /// The report is closed: it opens its game no more.
+    /// The report is closed, and no longer opens its game.
     Closed,
 }
 

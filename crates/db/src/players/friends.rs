@@ -34,7 +34,7 @@ pub enum FriendStatus {
     Asked,
     /// The other waits for the player's answer.
     Received,
-    /// The player has declined, which the other is not told.
+    /// The player has declined; the other one is not notified.
     Declined,
 }
 

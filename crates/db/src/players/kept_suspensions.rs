@@ -12,7 +12,7 @@ use tracing::Instrument;
 use super::{identities::Identity, refresh_tokens::Hash, suspensions::Term};
 use crate::connection::{DbError, statement};
 
-/// What a player is told who has come back. The reason of before is erased with the player of before.
+/// The reason that a suspended player reads who has come back. The reason of before was erased with the earlier player.
 const REASON: &str = "An earlier player of the same person was suspended, and erased its data. The suspension goes on.";
 
 /// What a person is known by.

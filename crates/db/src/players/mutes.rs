@@ -1,4 +1,4 @@
-//! Mutes: of whose invitations, offers and requests a player is not told. Knows no game.
+//! Mutes: a player is not notified of the invitations, offers and requests of a muted player. Knows no game.
 
 use mancala_domain::PlayerId;
 use sqlx::{PgConnection, PgPool};

@@ -11,12 +11,12 @@ use super::{
 };
 use crate::connection::{DbError, statement};
 
-/// Whether the address of an account is told of a new code.
+/// Whether a mail to the account's address reports a new code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
     /// A mail tells it.
     Address,
-    /// No mail: the code comes with a new player, or with a new password, which is told itself.
+    /// No mail: the code comes with a new player, or with a new password, which is reported itself.
     None,
 }
 

@@ -11,7 +11,7 @@ use crate::connection::{DbError, statement};
 /// A suspension, or a ban, or one that was lifted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspension {
-    /// Why, as the player is told.
+    /// The reason that the player reads.
     pub reason: Remark,
     /// When it began.
     pub begun_at: OffsetDateTime,

@@ -85,7 +85,8 @@ impl Game {
         self.events(offered.into_iter().chain([Fact::Paused { seat }]).collect(), in_microseconds(at))
     }
 
-    /// The event by which a clock that was held runs again. None if it is not held. Its seat waits, so that the player to move is told.
+    /// The event by which a held clock runs again; none if no clock is held. The event carries a waiting seat so that the
+    /// player to move is notified.
     pub fn release_clock(&self, at: OffsetDateTime) -> Vec<Event> {
         let is_held = self.time().pause.is_some_and(|pause| pause.is_held);
         let facts = self.seat_to_move().filter(|_| is_held).map(|seat| Fact::Resumed { seat: seat.other() });
