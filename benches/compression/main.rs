@@ -51,7 +51,7 @@ fn main() {
     }
 }
 
-/// As the layer `compress` does it.
+/// Compresses as the layer `compress` does.
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), Compression::fast());
     encoder.write_all(bytes).expect("a Vec takes everything");

@@ -33,7 +33,7 @@ impl Figures {
         Self { databases: databases.collect(), calls: vec![] }
     }
 
-    /// Adds the cost of a call in the next of the databases.
+    /// Adds what a call cost on the next database.
     pub fn add(&mut self, call: String, cost: Cost) {
         match self.calls.iter_mut().find(|(name, _)| *name == call) {
             Some((_, costs)) => costs.push(cost),

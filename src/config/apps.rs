@@ -59,10 +59,10 @@ pub enum App {
     },
 }
 
-/// With whom an app's players play, and its quotas.
+/// Opponents of an app's players, and the app's quotas.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct AppPolicies {
-    /// With whom its players play, beside the computer
+    /// The opponents of its players, beside the computer
     #[arg(long, value_enum)]
     pub plays_with: Option<PlaysWith>,
     /// How often the app may call in a minute, 60 at least; 0 for the default, 3,000 at once and 100 a second
@@ -73,7 +73,7 @@ pub struct AppPolicies {
     pub players_per_day: Option<i32>,
 }
 
-/// With whom the players of an app play.
+/// The opponents of an app's players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PlaysWith {
     /// With everyone

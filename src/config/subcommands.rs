@@ -69,7 +69,7 @@ pub enum Command {
     Solve(Solve),
 }
 
-/// For whom to migrate.
+/// The role for which to migrate.
 #[derive(Clone, Debug, Args)]
 pub struct Migrate {
     /// Give this role of the database the rights that a server needs on all tables, also on those of later migrations. For servers

@@ -69,7 +69,7 @@ pub fn serve(listener: TcpListener, service: Service) -> io::Result<Server> {
             .wrap(from_fn(unread::bound))
             // Answers preflights itself, so they need no token and are not counted.
             .wrap(cors::cors(&cors_origins))
-            // For what the four layers above refuse.
+            // Gives refusals by the four layers above their final form.
             .wrap(from_fn(envelope::envelope))
             .wrap(from_fn(response_headers::complete))
             .wrap(from_fn(observe::count))

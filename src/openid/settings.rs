@@ -34,7 +34,7 @@ pub enum SettingsError {
 /// An issuer, as the operator configures it.
 #[derive(Debug)]
 pub struct IssuerSettings {
-    /// By which clients name it.
+    /// The name by which clients choose the issuer.
     pub id: String,
     /// What people see.
     pub name: String,

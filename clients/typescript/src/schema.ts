@@ -289,8 +289,9 @@ export interface paths {
          * @description Only `variant` or `from` is required. Against oneself (`opponent.type` `self`) and against the `computer`, play begins at once.
          *     Otherwise it begins when a player joins; a game for one player (`player`) waits for that player.
          *
-         *     A player has at most 1,000 games that are not over. Of those against the computer, an account has at most 50 and a guest 3. The guests
-         *     and new accounts of one network have a limit together. Of open public games, a guest or a new account has at most 3, and those of one network 20.
+         *     A player has at most 1,000 games that are not over. Against the computer, an account has at most 50 and a guest 3. The
+         *     guests and new accounts of one network have a limit together. Of open public games, a guest or a new account has at most 3,
+         *     and those of one network 20.
          *
          *     - `too_many_invitations`: the caller has invited the same player 20 times within 24 hours, or the players of its
          *       network 60 times
@@ -659,8 +660,8 @@ export interface paths {
         put?: never;
         /**
          * Join a game
-         * @description Takes the free seat; the game becomes active. Of two concurrent calls one gets the seat. Joining again is 200. The creator cannot
-         *     join.
+         * @description Takes the free seat; the game becomes active. If two call at the same time, one gets the seat. Joining again is 200. The
+         *     creator cannot join.
          *
          *     - `forbidden`: the join code is missing or wrong, or another player is invited
          */
@@ -936,10 +937,10 @@ export interface paths {
         post?: never;
         /**
          * Erase the caller
-         * @description Open games are aborted, active ones resigned, invitations declined. Name, password, sign-ins, notes and webhooks are erased. The
-         *     games and their moves stay, because they belong to the opponents as well; the seat shows a deleted player. Of the games that the
-         *     caller imported, private ones are deleted; others stay, without the players' names. This cannot be undone. Of an account it needs a
-         *     sign-in of the last 10 minutes, or the password.
+         * @description Open games are aborted, active ones resigned, invitations declined. Name, password, sign-ins, notes and webhooks are erased.
+         *     The games and their moves stay, because they belong to the opponents as well; the seat shows a deleted player. Private games
+         *     that the caller imported are deleted; other imported ones stay, without the players' names. This cannot be undone. For an
+         *     account it needs a sign-in of the last 10 minutes, or the password.
          *
          *     - `invalid_credentials`: the password is not the account's
          */
@@ -1072,10 +1073,10 @@ export interface paths {
         get: operations["get_my_email"];
         /**
          * Set or remove the caller's e-mail address
-         * @description Of an account, with a sign-in of the last 10 minutes or its password. A link is sent to the address, and confirms it within 24 hours.
-         *     Until then the address before stays. It is told when it is replaced. The verified address again gives up the one that waits. Null
-         *     removes both. Links that were sent are void, and the verified address is told. The answer is the same if another account has the
-         *     address: then the mail says so.
+         * @description Only for an account, with a sign-in of the last 10 minutes or its password. A link is sent to the address, and confirms it
+         *     within 24 hours. Until then the address before stays. A mail reports to it that it was replaced. The verified address again
+         *     gives up the one that waits. Null removes both. Links that were sent are void, and the verified address is told. The answer
+         *     is the same if another account has the address: then the mail says so.
          *
          *     - `invalid_credentials`: the password is not the account's
          *     - `forbidden`: the caller is a guest
@@ -1168,8 +1169,8 @@ export interface paths {
         get?: never;
         /**
          * Become friends
-         * @description Asks a player, or accepts if that player has asked. `status` says which: `asked` or `friends`. A repetition changes nothing. A request waits for
-         *     30 days; the caller is not told that it is declined.
+         * @description Asks a player, or accepts if that player has asked. `status` says which: `asked` or `friends`. A repetition changes nothing.
+         *     A request waits for 30 days; the caller is not notified that it is declined.
          *
          *     - `forbidden`: the caller itself, or neither a guest nor an account
          *     - `forbidden` as well: the caller blocks the player, or an app keeps the two apart
@@ -1179,7 +1180,7 @@ export interface paths {
         post?: never;
         /**
          * End a friendship, or decline or withdraw a request
-         * @description The other player is not told. The request is idempotent: a retry is answered with 204.
+         * @description The other player is not notified. The request is idempotent: a retry is answered with 204.
          *
          *     - `not_found`: no id
          */
@@ -1354,9 +1355,10 @@ export interface paths {
         get?: never;
         /**
          * Mute a player
-         * @description The two play as before, but requests of the muted player to the caller are silent. Webhooks and devices are not told of its invitations
-         *     and offers, and `GET /v1/me/summary` does not count them. Its request to become friends is as good as declined. Lists and games show its
-         *     invitations and offers. The muted player is not told, and sees no difference. Muting again is 204.
+         * @description The two play as before, but requests of the muted player to the caller are silent. Webhooks and devices are not notified of
+         *     its invitations and offers, and `GET /v1/me/summary` does not count them. Its request to become friends is as good as
+         *     declined. Lists and games show its invitations and offers. The muted player is not told, and sees no difference. Muting
+         *     again is 204.
          *
          *     - `forbidden`: the caller itself, or neither a guest nor an account
          */
@@ -1427,8 +1429,8 @@ export interface paths {
         put?: never;
         /**
          * Renew the recovery code
-         * @description With the code another device becomes the same player: `POST /v1/tokens` with `grant_type` `recovery_code`. It is shown in this answer
-         *     only, and the code before it is void. Of an account it needs a sign-in of the last 10 minutes, or the password.
+         * @description With the code another device becomes the same player: `POST /v1/tokens` with `grant_type` `recovery_code`. It is shown in
+         *     this answer only, and the code before it is void. For an account it needs a sign-in of the last 10 minutes, or the password.
          *
          *     - `invalid_credentials`: the password is not the account's
          *     - `forbidden`: a player of an app
@@ -1630,7 +1632,7 @@ export interface paths {
         put?: never;
         /**
          * Close a report
-         * @description With what was found. The report stays, and its reporter sees that it is closed.
+         * @description The body says what was found. The report stays, and its reporter sees that it is closed.
          *
          *     - `forbidden`: the report is closed already
          */
@@ -1700,8 +1702,8 @@ export interface paths {
         put?: never;
         /**
          * Set a new password by a link
-         * @description By the token of the link, which is good once. As with every new password, all access and refresh tokens and the recovery code are void,
-         *     and the answer has new ones. The address is told.
+         * @description By the token of the link, which is good once. As with every new password, all access and refresh tokens and the recovery
+         *     code are void, and the answer has new ones. A mail reports the new password to the address.
          */
         post: operations["reset_password"];
         delete?: never;
@@ -1767,9 +1769,9 @@ export interface paths {
         put?: never;
         /**
          * Report a player
-         * @description Tells the operators of the server. The report keeps the names of both at this time, and of the game its id and its
-         *     version. So a new name and further moves hide nothing. The reported player is not told. While the caller's report
-         *     about the same player and game is open, a repetition is answered with it, as it was stored first.
+         * @description Tells the operators of the server. The report keeps the names of both at this time, and of the game its id and its version.
+         *     So a new name and further moves hide nothing. The reported player is not notified. While the caller's report about the same
+         *     player and game is open, a repetition is answered with it, as it was stored first.
          *
          *     - `forbidden`: the caller itself, or neither a guest nor an account
          */
@@ -2421,7 +2423,7 @@ export interface components {
              * @example 1
              */
             edition: number;
-            /** @description In the order of play, without takebacks. Of practice, without the plies that were taken back. */
+            /** @description In the order of play, without takebacks. For practice, without the plies that were taken back. */
             plies: components["schemas"]["JudgedPly"][];
             /**
              * Format: int32
@@ -2517,7 +2519,7 @@ export interface components {
         /** @description Where a sign-in leads back to. */
         BeginSignIn: {
             /**
-             * @description One of the addresses that the operator allows for this issuer, letter for letter: a page's, or an app's own.
+             * @description An address that the operator allows for this issuer, letter for letter: a page's, or an app's own.
              * @example https://play.example/back
              */
             redirect_uri: string;
@@ -2565,11 +2567,11 @@ export interface components {
              *     inside the turn; the score then counts the hand for that side.
              */
             pending?: components["schemas"]["Pending"];
-            /** @description Of a match that points decide: those of each side so far. */
+            /** @description For a match that points decide: the points of each side so far. */
             points?: components["schemas"]["Points"];
             /**
              * Format: int32
-             * @description Of a match: the current round, from 1.
+             * @description For a match: the current round, from 1.
              */
             round?: number;
             south: components["schemas"]["Row"];
@@ -2601,7 +2603,7 @@ export interface components {
         /** @description The answer to a challenge. */
         ChallengeAnswer: {
             /**
-             * @description That of the message.
+             * @description The challenge of the message.
              * @example 3q2-7wAAAAEvXhPn
              */
             challenge: string;
@@ -2630,18 +2632,18 @@ export interface components {
         };
         /** @description The players' time as of the last change. A client counts down to `deadline` by itself. */
         Clock: {
-            /** @description Of `bank`: the time that each side has left for all its turns, as of the beginning of its present or next turn. */
+            /** @description For `bank`: the time that each side has left for all its turns, as of the beginning of its present or next turn. */
             bank_s?: components["schemas"]["Banks"];
             deadline: components["schemas"]["Timestamp"] | null;
             /**
              * Format: int64
-             * @description Of `bank`: the time added after each turn.
+             * @description For `bank`: the time added after each turn.
              * @example 3600
              */
             increment_s?: number;
             /**
              * Format: int64
-             * @description Of `bank`: the time of each side at the beginning.
+             * @description For `bank`: the time of each side at the beginning.
              * @example 259200
              */
             initial_s?: number;
@@ -2654,13 +2656,13 @@ export interface components {
             left_s?: number;
             /**
              * Format: int64
-             * @description Of `bank`: the most that a bank holds.
+             * @description For `bank`: the most that a bank holds.
              * @example 604800
              */
             max_s?: number;
             /**
              * Format: int64
-             * @description Of `per_move`: the time for each turn. Consecutive moves of one side are one turn.
+             * @description For `per_move`: the time for each turn. Consecutive moves of one side are one turn.
              * @example 86400
              */
             move_s?: number;
@@ -2680,25 +2682,25 @@ export interface components {
         ClockChoice: {
             /**
              * Format: int32
-             * @description Of `bank`: The bank of each side at the start.
+             * @description For `bank`: The bank of each side at the start.
              * @example 259200
              */
             bank_s?: number;
             /**
              * Format: int32
-             * @description Of `bank`: The time that is added after each turn.
+             * @description For `bank`: The time that is added after each turn.
              * @example 3600
              */
             increment_s?: number;
             /**
              * Format: int32
-             * @description Of `bank`: The most that a bank holds; not less than `bank_s`. Unless given: 2592000.
+             * @description For `bank`: The most that a bank holds; not less than `bank_s`. Unless given: 2592000.
              * @example 604800
              */
             max_s?: number;
             /**
              * Format: int32
-             * @description Of `per_move`.
+             * @description Only for `per_move`.
              * @example 86400
              */
             move_s?: number;
@@ -2721,10 +2723,10 @@ export interface components {
         Code: string;
         /** @description What comes back from an issuer, and the session that asked for it. */
         CompleteSignIn: {
-            /** @description As the issuer sent it. */
+            /** @description The parameter of this name that the issuer sent. */
             code: string;
             /**
-             * @description As the issuer sent it, if it did (RFC 9207).
+             * @description The parameter of this name that the issuer sent, if it did (RFC 9207).
              * @example https://accounts.google.com
              */
             iss?: string | null;
@@ -2735,7 +2737,7 @@ export interface components {
             name?: string | null;
             /** @description The session of `POST /v1/sign-in/{issuer}`. */
             session: string;
-            /** @description As the issuer sent it. */
+            /** @description The parameter of this name that the issuer sent. */
             state: string;
         };
         /** @description Games against others, by outcome. Games against oneself do not count. */
@@ -2746,7 +2748,7 @@ export interface components {
             drawn: number;
             /**
              * Format: int32
-             * @description Those won, lost and drawn; counted up to 100,000 for each seat.
+             * @description Games won, lost and drawn; counted up to 100,000 for each seat.
              */
             finished: number;
             /** Format: int32 */
@@ -2759,11 +2761,11 @@ export interface components {
             kind: components["schemas"]["DeviceKind"];
             /** @description The language of what the device shows. Unless given, English. */
             language?: components["schemas"]["DeviceLanguage"];
-            /** @description Of the kind `web`: what `pushManager.subscribe` gave to the browser, as `JSON.stringify` writes it. */
+            /** @description For the kind `web`: what `pushManager.subscribe` gave to the browser, as `JSON.stringify` writes it. */
             subscription?: components["schemas"]["PushSubscription"];
             /**
-             * @description Of the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. Of the kind `apns`: the device token of iOS
-             *     in hexadecimal.
+             * @description For the kind `fcm`: the registration token that Firebase Cloud Messaging gave to the app. For the kind `apns`:
+             *     the device token of iOS in hexadecimal.
              */
             token?: string;
         };
@@ -2785,7 +2787,7 @@ export interface components {
              */
             practice?: boolean;
             /**
-             * @description One of the variant's presets; `standard` unless given.
+             * @description A preset of the variant; `standard` unless given.
              * @example standard
              */
             preset?: string;
@@ -2851,21 +2853,21 @@ export interface components {
             /** @enum {string} */
             grant_type: "password" | "refresh_token" | "recovery_code";
             /**
-             * @description Of `password`.
+             * @description Only for `password`.
              * @example Ana
              */
             name?: string;
             /**
              * Format: password
-             * @description Of `password`.
+             * @description Only for `password`.
              */
             password?: string;
             /**
-             * @description Of `recovery_code`.
+             * @description Only for `recovery_code`.
              * @example 7ZK3M-0Q9AT-XV4HC-8RB2E-N6WDS
              */
             recovery_code?: string;
-            /** @description Of `refresh_token`. */
+            /** @description Only for `refresh_token`. */
             refresh_token?: string;
         };
         /** @description The webhook to create. */
@@ -2930,13 +2932,13 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * @description One frame of a move. Clients ignore types that they do not know.
+         * @description A frame of a move. Clients ignore types that they do not know.
          *
          *     | `type` | fields | |
          *     | --- | --- | --- |
          *     | `lift` | `pit`, `seeds` | All seeds of a pit are taken into the hand. |
          *     | `relay` | `pit`, `seeds` | The sowing continues: all seeds of the pit where the last one fell are taken into the hand. |
-         *     | `sow` | `to` | One seed falls: into a pit (its letter), or into `south_store` or `north_store`. |
+         *     | `sow` | `to` | A single seed falls: into a pit (its letter), or into `south_store` or `north_store`. |
          *     | `capture` | `from`, `seeds`, `to` | Seeds are taken from pits into a store. |
          *     | `extra_turn` |  | The same side moves again: the last seed fell into its own store, or its turn goes on. |
          *     | `swap` |  | The players change sides; the board stays. |
@@ -2948,7 +2950,7 @@ export interface components {
          *     | `hand` | `side` | In a lockstep opening, both hands are in play: the effects that follow are of this side's. |
          *     | `tuzdyk` | `pit`, `side` | After a capture of three seeds, the emptied pit belongs to `side` for the rest of the game. Each seed that would fall there falls in the store of that side. |
          *     | `level` | `north`, `odd`, `south` | At the end, the seeds left in all pits go to the stores, so that both hold the same. |
-         *     | `round_over` | maybe `points`, `round`, `score` | One of several rounds is over. |
+         *     | `round_over` | maybe `points`, `round`, `score` | A round of several is over. |
          *     | `refill` | `pits`, `seeds`, `side` | For a new round, seeds go from a side's store to its pits, the same number to each. The other pits of that row are burnt until the next refill; they stay empty where the board has no `burnt`. |
          *     | `place` | `pit`, `seeds` | Seeds go from the mover's reserve to a pit. |
          *     | `tax` | `pit`, `seeds` | Some seeds of a house are taken into the hand; the rest stays. |
@@ -2962,7 +2964,7 @@ export interface components {
          */
         Effect: {
             /**
-             * @description Of `capture`, `take`.
+             * @description Only for `capture`, `take`.
              * @example [
              *       "C",
              *       "d"
@@ -2971,22 +2973,22 @@ export interface components {
             from?: string[];
             /**
              * Format: int32
-             * @description Of `level`: The seeds that go to North's store.
+             * @description For `level`: The seeds that go to North's store.
              * @example 1
              */
             north?: number;
             /**
-             * @description Of `split`, `level`: The pit where an odd seed stays.
+             * @description For `split`, `level`: The pit where an odd seed stays.
              * @example A
              */
             odd?: string | null;
             /**
-             * @description Of `lift`, `relay`, `choose`, `tuzdyk`, `place`, `tax`, `resume`, `unblock`, `block`.
+             * @description Only for `lift`, `relay`, `choose`, `tuzdyk`, `place`, `tax`, `resume`, `unblock`, `block`.
              * @example D
              */
             pit?: string;
             /**
-             * @description Of `refill`.
+             * @description Only for `refill`.
              * @example [
              *       "b",
              *       "c",
@@ -2997,42 +2999,42 @@ export interface components {
              *     ]
              */
             pits?: string[];
-            /** @description Of `round_over`: In a match that points decide: those of each side after the round. */
+            /** @description For `round_over`: In a match that points decide: the points of each side after the round. */
             points?: components["schemas"]["Points"];
             /**
-             * @description Of `game_over`. One of `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `agreement`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`, `endless_move`, `ply_limit`, `resignation`, `timeout`, `unknown`. Clients ignore values that they do not know.
+             * @description Only for `game_over`. One of `side_empty`, `no_move`, `no_feeding_move`, `majority`, `repetition`, `agreement`, `grand_slam_forfeit`, `front_empty`, `two_heads`, `akakyala`, `endless_move`, `ply_limit`, `resignation`, `timeout`, `unknown`. Clients ignore values that they do not know.
              * @example side_empty
              */
             reason?: string;
             /**
              * Format: int32
-             * @description Of `round_over`.
+             * @description Only for `round_over`.
              * @example 1
              */
             round?: number;
-            /** @description Of `round_over`. */
+            /** @description Only for `round_over`. */
             score?: components["schemas"]["Score"];
             /**
              * Format: int32
-             * @description Of `lift`, `relay`, `capture`, `sweep`, `split`, `refill`, `place`, `tax`, `resume`, `take`, `reserve`. Of `split`: The seeds that go to each store.
+             * @description Only for `lift`, `relay`, `capture`, `sweep`, `split`, `refill`, `place`, `tax`, `resume`, `take`, `reserve`. For `split`: The seeds that go to each store.
              */
             seeds?: number;
-            /** @description Of `sweep`, `hand`, `tuzdyk`, `refill`, `house_lost`, `reserve`. */
+            /** @description Only for `sweep`, `hand`, `tuzdyk`, `refill`, `house_lost`, `reserve`. */
             side?: components["schemas"]["Side"];
             /**
              * Format: int32
-             * @description Of `level`: The seeds that go to South's store.
+             * @description For `level`: The seeds that go to South's store.
              * @example 3
              */
             south?: number;
             /**
-             * @description Of `sow`, `capture`, `sweep`.
+             * @description Only for `sow`, `capture`, `sweep`.
              * @example E
              */
             to?: string;
             /**
              * Format: int32
-             * @description Of `takeback`.
+             * @description Only for `takeback`.
              */
             to_ply?: number;
             /** @description One of `lift`, `relay`, `sow`, `capture`, `extra_turn`, `swap`, `takeback`, `pass`, `sweep`, `split`, `choose`, `hand`, `tuzdyk`, `level`, `round_over`, `refill`, `place`, `tax`, `resume`, `take`, `house_lost`, `reserve`, `unblock`, `block`, `game_over`. Clients ignore values that they do not know. */
@@ -3079,11 +3081,11 @@ export interface components {
          */
         Event: {
             at: components["schemas"]["Timestamp"];
-            /** @description Of `created` and `moved`: the seeds after it. */
+            /** @description For `created` and `moved`: the seeds after the event. */
             board?: components["schemas"]["Board"];
             /**
-             * @description Of the game's newest event: the players' time after it. An earlier event has none, because a later one has the clock that
-             *     counts.
+             * @description The players' time after the event, if it is the game's newest. An earlier event has none, because a later one
+             *     has the clock that counts.
              */
             clock?: components["schemas"]["Clock"];
             /** Format: uuid */
@@ -3099,23 +3101,23 @@ export interface components {
              *     ]
              */
             legal_moves?: string[];
-            /** @description Of `moved`: As the history shows it. */
+            /** @description For `moved`: The ply as the history shows it. */
             move?: components["schemas"]["Move"];
             /**
-             * @description Of `offered`, `offer_declined`, `offer_withdrawn`. One of `draw`, `end`, `takeback`, `pause`, `rematch`. Clients ignore values that they do not know.
+             * @description Only for `offered`, `offer_declined`, `offer_withdrawn`. One of `draw`, `end`, `takeback`, `pause`, `rematch`. Clients ignore values that they do not know.
              * @example takeback
              */
             offer?: string;
-            /** @description Of `created`, `joined`, `reseated`. */
+            /** @description Only for `created`, `joined`, `reseated`. */
             player?: components["schemas"]["Player"];
-            /** @description Of `created`: `true` of practice against the computer, and otherwise absent. */
+            /** @description For `created`: `true` of practice against the computer, and otherwise absent. */
             practice?: boolean;
             /**
              * Format: uuid
-             * @description Of `rematched`.
+             * @description Only for `rematched`.
              */
             rematch_game_id?: string;
-            /** @description Of a move that ended the game: how. `finished`, which follows, has it as well. */
+            /** @description For a move that ended the game: how. `finished`, which follows, has it as well. */
             result?: components["schemas"]["Result"];
             /**
              * Format: int32
@@ -3123,11 +3125,11 @@ export interface components {
              * @example 7
              */
             seq: number;
-            /** @description Of `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. Of `created`: The creator's side; of a game against oneself, the side that opens. Of `aborted`: The side whose player ended it. */
+            /** @description Only for `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. For `created`: The creator's side; of a game against oneself, the side that opens. For `aborted`: The side whose player ended it. */
             side?: components["schemas"]["Side"];
             /**
              * Format: int32
-             * @description Of `offered`: Of a takeback: the ply after which the game would go on.
+             * @description For `offered`: In a takeback, the ply after which the game would go on.
              */
             to_ply?: number;
             turn?: components["schemas"]["Side"] | null;
@@ -3191,7 +3193,7 @@ export interface components {
             average_margin: number | null;
             /**
              * Format: int64
-             * @description Those of them that were drawn.
+             * @description How many of the games were drawn.
              */
             draws: number;
             /**
@@ -3204,7 +3206,7 @@ export interface components {
             move: string;
             /**
              * Format: int64
-             * @description Those of them that North won.
+             * @description How many of the games North won.
              */
             north: number;
             /**
@@ -3216,7 +3218,7 @@ export interface components {
             sample_game_ids: string[];
             /**
              * Format: int64
-             * @description Those of them that South won.
+             * @description How many of the games South won.
              */
             south: number;
         };
@@ -3224,7 +3226,7 @@ export interface components {
         ExploredPosition: {
             /**
              * Format: int64
-             * @description Those of them that ended there: by the rules, by resignation, on time, or by agreement.
+             * @description How many of the games ended there: by the rules, by resignation, on time, or by agreement.
              */
             ended: number;
             /**
@@ -3322,14 +3324,14 @@ export interface components {
             /** @description When it was linked. */
             since: components["schemas"]["Timestamp"];
         };
-        /** @description One line of an export. */
+        /** @description A line of an export. */
         ExportedLine: {
             /** @description The cursor with which an export resumes after this game. */
             cursor?: string;
             game: components["schemas"]["Game"];
             moves: components["schemas"]["Move"][];
         };
-        /** @description One invalid part of a request. */
+        /** @description An invalid part of a request. */
         FieldError: {
             /**
              * @description What is wrong with it, in a stable word: `required`, `unknown_field`, `duplicate_field`, `wrong_type`, `not_one_of`,
@@ -3609,7 +3611,7 @@ export interface components {
         ImportEffect: {
             /**
              * Format: int32
-             * @description Of a takeback: the ply after which the game went on.
+             * @description In a takeback, the ply after which the game went on.
              */
             to_ply?: number | null;
         };
@@ -3900,21 +3902,21 @@ export interface components {
         };
         /** @description What comes back from an issuer, the session that asked for it, and the account's password. */
         LinkIdentity: {
-            /** @description As the issuer sent it. */
+            /** @description The parameter of this name that the issuer sent. */
             code: string;
             /**
              * Format: password
-             * @description Of an account: its password, unless its sign-in began within the last 10 minutes.
+             * @description The account's password. Not needed if its sign-in began within the last 10 minutes.
              */
             current_password?: string | null;
             /**
-             * @description As the issuer sent it, if it did (RFC 9207).
+             * @description The parameter of this name that the issuer sent, if it did (RFC 9207).
              * @example https://accounts.google.com
              */
             iss?: string | null;
             /** @description The session of `POST /v1/sign-in/{issuer}`. */
             session: string;
-            /** @description As the issuer sent it. */
+            /** @description The parameter of this name that the issuer sent. */
             state: string;
         };
         /** @description A valid sign-in. */
@@ -3984,11 +3986,11 @@ export interface components {
          */
         MessageEvent: {
             at: components["schemas"]["Timestamp"];
-            /** @description Of `created` and `moved`: the seeds after it. */
+            /** @description For `created` and `moved`: the seeds after the event. */
             board?: components["schemas"]["Board"];
             /**
-             * @description Of the game's newest event: the players' time after it. An earlier event has none, because a later one has the clock that
-             *     counts.
+             * @description The players' time after the event, if it is the game's newest. An earlier event has none, because a later one
+             *     has the clock that counts.
              */
             clock?: components["schemas"]["Clock"];
             /** Format: uuid */
@@ -4004,22 +4006,22 @@ export interface components {
              *     ]
              */
             legal_moves?: string[];
-            /** @description Of `moved`: As the history shows it. */
+            /** @description For `moved`: The ply as the history shows it. */
             move?: components["schemas"]["Move"];
             /**
-             * @description Of `offered`, `offer_declined`, `offer_withdrawn`. One of `draw`, `end`, `takeback`, `pause`, `rematch`. Clients ignore values that they do not know.
+             * @description Only for `offered`, `offer_declined`, `offer_withdrawn`. One of `draw`, `end`, `takeback`, `pause`, `rematch`. Clients ignore values that they do not know.
              * @example takeback
              */
             offer?: string;
             player?: components["schemas"]["MessagePlayer"];
-            /** @description Of `created`: `true` of practice against the computer, and otherwise absent. */
+            /** @description For `created`: `true` of practice against the computer, and otherwise absent. */
             practice?: boolean;
             /**
              * Format: uuid
-             * @description Of `rematched`.
+             * @description Only for `rematched`.
              */
             rematch_game_id?: string;
-            /** @description Of a move that ended the game: how. `finished`, which follows, has it as well. */
+            /** @description For a move that ended the game: how. `finished`, which follows, has it as well. */
             result?: components["schemas"]["Result"];
             /**
              * Format: int32
@@ -4027,11 +4029,11 @@ export interface components {
              * @example 7
              */
             seq: number;
-            /** @description Of `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. Of `created`: The creator's side; of a game against oneself, the side that opens. Of `aborted`: The side whose player ended it. */
+            /** @description Only for `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. For `created`: The creator's side; of a game against oneself, the side that opens. For `aborted`: The side whose player ended it. */
             side?: components["schemas"]["Side"];
             /**
              * Format: int32
-             * @description Of `offered`: Of a takeback: the ply after which the game would go on.
+             * @description For `offered`: In a takeback, the ply after which the game would go on.
              */
             to_ply?: number;
             turn?: components["schemas"]["Side"] | null;
@@ -4153,7 +4155,7 @@ export interface components {
             side: components["schemas"]["Side"];
             /**
              * Format: int32
-             * @description Of a takeback: the ply after which the game would go on.
+             * @description In a takeback, the ply after which the game would go on.
              */
             to_ply?: number;
             /**
@@ -4280,22 +4282,22 @@ export interface components {
         Opponent: {
             /**
              * Format: uuid
-             * @description Of `imported`: The player who imported it; null if the operator did.
+             * @description For `imported`: The player who imported it; null if the operator did.
              */
             importer_id?: string | null;
             /**
              * Format: int32
-             * @description Of `computer`.
+             * @description Only for `computer`.
              * @example 3
              */
             level?: number;
-            /** @description Of `self`: The name of the person at the other seat, if one was given. */
+            /** @description For `self`: The name of the person at the other seat, if one was given. */
             name?: string;
-            /** @description Of `player`: Absent in the answer that creates the game. */
+            /** @description For `player`: Absent in the answer that creates the game. */
             player?: components["schemas"]["Player"];
             /**
              * Format: uuid
-             * @description Of `player`.
+             * @description Only for `player`.
              */
             player_id?: string;
             /** @description One of `open`, `link`, `player`, `self`, `computer`, `imported`. Clients ignore values that they do not know. */
@@ -4315,18 +4317,18 @@ export interface components {
         OpponentChoice: {
             /**
              * Format: int32
-             * @description Of `computer`: The strength: 1 is a beginner, 8 is as strong as the computer can play within about a second.
+             * @description For `computer`: The strength: 1 is a beginner, 8 is as strong as the computer can play within about a second.
              * @example 3
              */
             level?: number;
             /**
-             * @description Of `player`, `self`. Of `player`: The whole name, as the account signs in with it. Of `self`: The name of the person at the other seat, who is no player.
+             * @description Only for `player`, `self`. For `player`: The whole name, as the account signs in with it. For `self`: The name of the person at the other seat, who is no player.
              * @example Bo
              */
             name?: string;
             /**
              * Format: uuid
-             * @description Of `player`.
+             * @description Only for `player`.
              */
             player_id?: string;
             /** @enum {string} */
@@ -4357,7 +4359,7 @@ export interface components {
         OptionSpec: {
             /** @description The value in the preset `standard`. */
             default: components["schemas"]["OptionValue"];
-            /** @description One sentence. */
+            /** @description A description in one sentence. */
             description: string;
             /**
              * Format: int32
@@ -4422,7 +4424,7 @@ export interface components {
         PasswordConfirmation: {
             /**
              * Format: password
-             * @description Of an account: its password, unless its sign-in began within the last 10 minutes.
+             * @description The account's password. Not needed if its sign-in began within the last 10 minutes.
              */
             current_password?: string | null;
         };
@@ -4487,7 +4489,7 @@ export interface components {
              */
             position?: string | null;
             /**
-             * @description One of the variant's presets; `standard` unless given.
+             * @description A preset of the variant; `standard` unless given.
              * @example standard
              */
             preset?: string;
@@ -4495,8 +4497,9 @@ export interface components {
         /** @description A move to play, or several moves of one turn. Either `move` or `moves` is required. */
         PlayMove: {
             /**
-             * @description One of the game's `legal_moves`: a pit's letter (capital for South, small for North), `pass` or `swap`. With four rows a letter
-             *     may have a direction or a number; in Kalah with `capture=optional`, `~` declines a capture.
+             * @description A move out of the game's `legal_moves`: a pit's letter (capital for South, small for North), `pass` or `swap`.
+             *     With four rows a letter may have a direction or a number; in Kalah with `capture=optional`, `~` declines a
+             *     capture.
              * @example D
              */
             move?: string;
@@ -4538,7 +4541,7 @@ export interface components {
         };
         /** @description The move, and the game after it. */
         PlayedMove: {
-            /** @description Of several moves: the plies before `move`, oldest first. */
+            /** @description The plies before `move`, oldest first; absent if there was only one move. */
             earlier_moves?: components["schemas"]["Move"][];
             /** @description The game after it. Its `last_move` has no effects if it is `move`, which has them. */
             game: components["schemas"]["Game"];
@@ -4585,11 +4588,11 @@ export interface components {
          */
         PlayerEvent: {
             at: components["schemas"]["Timestamp"];
-            /** @description Of `created` and `moved`: the seeds after it. */
+            /** @description For `created` and `moved`: the seeds after the event. */
             board?: components["schemas"]["Board"];
             /**
-             * @description Of the game's newest event: the players' time after it. An earlier event has none, because a later one has the clock that
-             *     counts.
+             * @description The players' time after the event, if it is the game's newest. An earlier event has none, because a later one
+             *     has the clock that counts.
              */
             clock?: components["schemas"]["Clock"];
             /** Format: uuid */
@@ -4607,23 +4610,23 @@ export interface components {
              *     ]
              */
             legal_moves?: string[];
-            /** @description Of `moved`: As the history shows it. */
+            /** @description For `moved`: The ply as the history shows it. */
             move?: components["schemas"]["Move"];
             /**
-             * @description Of `offered`, `offer_declined`, `offer_withdrawn`. One of `draw`, `end`, `takeback`, `pause`, `rematch`. Clients ignore values that they do not know.
+             * @description Only for `offered`, `offer_declined`, `offer_withdrawn`. One of `draw`, `end`, `takeback`, `pause`, `rematch`. Clients ignore values that they do not know.
              * @example takeback
              */
             offer?: string;
-            /** @description Of `created`, `joined`, `reseated`. */
+            /** @description Only for `created`, `joined`, `reseated`. */
             player?: components["schemas"]["Player"];
-            /** @description Of `created`: `true` of practice against the computer, and otherwise absent. */
+            /** @description For `created`: `true` of practice against the computer, and otherwise absent. */
             practice?: boolean;
             /**
              * Format: uuid
-             * @description Of `rematched`.
+             * @description Only for `rematched`.
              */
             rematch_game_id?: string;
-            /** @description Of a move that ended the game: how. `finished`, which follows, has it as well. */
+            /** @description For a move that ended the game: how. `finished`, which follows, has it as well. */
             result?: components["schemas"]["Result"];
             /**
              * Format: int32
@@ -4631,11 +4634,11 @@ export interface components {
              * @example 7
              */
             seq: number;
-            /** @description Of `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. Of `created`: The creator's side; of a game against oneself, the side that opens. Of `aborted`: The side whose player ended it. */
+            /** @description Only for `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. For `created`: The creator's side; of a game against oneself, the side that opens. For `aborted`: The side whose player ended it. */
             side?: components["schemas"]["Side"];
             /**
              * Format: int32
-             * @description Of `offered`: Of a takeback: the ply after which the game would go on.
+             * @description For `offered`: In a takeback, the ply after which the game would go on.
              */
             to_ply?: number;
             turn?: components["schemas"]["Side"] | null;
@@ -4835,7 +4838,7 @@ export interface components {
             endpoint: string;
             /**
              * Format: int64
-             * @description It has no effect: a push service says when a subscription has ended.
+             * @description This field has no effect: a push service says when a subscription has ended.
              */
             expirationTime?: number | null;
             keys: components["schemas"]["PushSubscriptionKeys"];
@@ -4865,7 +4868,7 @@ export interface components {
              * @example 2fe1316
              */
             commit: string;
-            /** @description Whether the server has fewer connections to the database than it has use for: reads and jobs wait longer. */
+            /** @description Whether the server has fewer connections to the database than it needs at full load: reads and jobs wait longer. */
             degraded: boolean;
             /** @example ok */
             status: string;
@@ -4991,7 +4994,7 @@ export interface components {
              */
             blocked?: string | null;
             /**
-             * @description Of a match that burns pits: those that could not be filled and are out of this round.
+             * @description For a match that burns pits: the pits that could not be filled and are out of this round.
              * @example []
              */
             burnt?: string[];
@@ -5235,7 +5238,7 @@ export interface components {
              * @default false
              */
             delete_webhooks?: boolean;
-            /** @description Of an account: whether others find it by the beginning of its name. */
+            /** @description For accounts: whether others find the caller by the beginning of its name. */
             is_findable?: boolean | null;
             /**
              * @description What others see.
@@ -6879,7 +6882,7 @@ export interface operations {
                  */
                 variant: string;
                 /**
-                 * @description One of the variant's presets.
+                 * @description A preset of the variant.
                  * @example standard
                  */
                 preset?: string;
@@ -10941,7 +10944,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description One of the variant's presets.
+                 * @description A preset of the variant.
                  * @example standard
                  */
                 preset?: string;
@@ -11027,7 +11030,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description One of the variant's presets.
+                 * @description A preset of the variant.
                  * @example standard
                  */
                 preset?: string;

@@ -57,7 +57,7 @@ impl EmailAddress {
         &self.0
     }
 
-    /// By what it is found and compared: servers take capitals before the `@` for the same.
+    /// The form by which an address is found and compared: servers ignore the case of what stands before the `@`.
     pub fn key(&self) -> String {
         self.0.to_ascii_lowercase()
     }

@@ -131,7 +131,7 @@ pub enum ImportError {
     /// The record says that the game was too long to go on.
     #[error("only a draw after {PLIES_MAX} plies ends by `ply_limit`")]
     NoPlyLimit,
-    /// The rules give it another result.
+    /// The rules give the game another result than the record.
     #[error("by the rules the game ends otherwise than the record says")]
     OtherResult,
     /// The record says that the rules ended it, and they did not.

@@ -27,7 +27,7 @@ pub struct NameFilter {
 /// What refuses a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
-    /// As it is written.
+    /// The entry as the list has it.
     text: String,
     is_part: bool,
 }

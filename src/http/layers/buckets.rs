@@ -126,7 +126,7 @@ pub(super) struct Limit<K: Hash + Eq + Clone, C: Clock = LimitClock> {
     policy: Policy,
     advertised: HeaderValue,
     limiter: RateLimiter<K, Buckets<K>, C, StateInformationMiddleware>,
-    /// The same buckets, which hold twice the quota for calls that are owed.
+    /// A second limiter over the same buckets, with twice the quota, for calls that are owed.
     debts: RateLimiter<K, Buckets<K>, C, StateInformationMiddleware>,
 }
 

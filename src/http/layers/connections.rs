@@ -419,7 +419,7 @@ mod tests {
         assert!(at_once.iter().all(Duration::is_zero));
         assert_eq!(turns, [Duration::ZERO, TURN, 2 * TURN]);
         assert_eq!(begun.wait(other, now), Duration::ZERO);
-        // However many of the one wait, the other waits for one turn of each.
+        // However many connections of one address wait, another address waits for one turn of each.
         let queue = (0..6000).map(|_| begun.wait(many, now)).last();
         assert_eq!(queue, Some(6002 * TURN));
         let last = (0..=AT_ONCE).map(|_| begun.wait(other, now)).last();

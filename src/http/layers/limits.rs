@@ -76,8 +76,8 @@ const HEAVY: Policy = Policy::new("heavy", 1000, 10);
 /// Plies that are read and replayed for one unit of the budget of heavy work: about a millisecond.
 const PLIES_PER_UNIT: u32 = 100;
 
-/// For what the calls of a network store, in units of [`BYTES_PER_UNIT`], for every caller: 256 MiB at once, and then 1.5 GiB an hour. So
-/// the database grows by less than 2 GiB in any hour. A network is an IPv4 address or a /48 of IPv6.
+/// What the calls of a network store, in units of [`BYTES_PER_UNIT`], for every caller: 256 MiB at once, and then 1.5 GiB an
+/// hour. So the database grows by less than 2 GiB in any hour. A network is an IPv4 address or a /48 of IPv6.
 const STORED: Policy = Policy::new("stored", 512 * 1024, 600);
 
 /// Bytes of the database for one unit of [`STORED`]. Each call that may change something counts as one. A move takes 205 bytes, with its entry

@@ -120,7 +120,7 @@ pub async fn get_reported_game(
 
 /// Close a report
 ///
-/// With what was found. The report stays, and its reporter sees that it is closed.
+/// The body says what was found. The report stays, and its reporter sees that it is closed.
 ///
 /// - `forbidden`: the report is closed already
 #[utoipa::path(

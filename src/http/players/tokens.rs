@@ -255,10 +255,10 @@ pub struct TokenSet {
 pub(crate) struct NewPlayer<'a> {
     pub(crate) player: &'a Player,
     pub(crate) password_hash: Option<&'a str>,
-    /// From which it comes, if networks are counted.
+    /// The network of the new player, if networks are counted.
     pub(crate) network: Option<Network>,
     pub(crate) key: Option<PlayerKey>,
-    /// By which the player signs in.
+    /// The identity by which the player signs in.
     pub(crate) identity: Option<Identity<'a>>,
 }
 

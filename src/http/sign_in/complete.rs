@@ -100,13 +100,13 @@ pub struct CompleteSignIn {
     /// The session of `POST /v1/sign-in/{issuer}`.
     #[schema(max_length = 4096)]
     session: String,
-    /// As the issuer sent it.
+    /// The parameter of this name that the issuer sent.
     #[schema(max_length = 128)]
     state: String,
-    /// As the issuer sent it.
+    /// The parameter of this name that the issuer sent.
     #[schema(min_length = 1, max_length = 4096)]
     code: String,
-    /// As the issuer sent it, if it did (RFC 9207).
+    /// The parameter of this name that the issuer sent, if it did (RFC 9207).
     #[schema(max_length = 2048, example = "https://accounts.google.com")]
     iss: Option<String>,
     /// What others see of a new player; generated unless given. A player who was here before keeps its name.

@@ -61,7 +61,7 @@ impl Session {
         Words { state: self.derived("state"), nonce: self.derived("nonce"), verifier: self.derived("verifier") }
     }
 
-    /// By which the server knows that the session was used.
+    /// The hash by which the server knows that the session was used.
     pub(super) fn hash(&self) -> Hash {
         Sha256::new().chain_update("used\0").chain_update(self.seed).finalize().into()
     }
@@ -93,7 +93,7 @@ impl Words {
     }
 }
 
-/// For what a session is: after a change of the operator's file, none goes on with another issuer or client.
+/// The purpose of a session: after a change of the operator's file, no session goes on with another issuer or client.
 fn purpose(issuer: &IssuerSettings) -> String {
     format!("sign-in {} {} {}", issuer.id, issuer.issuer, issuer.client_id)
 }

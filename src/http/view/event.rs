@@ -74,7 +74,7 @@ pub enum FactView {
     Declined {},
     /// A ply was played.
     Moved {
-        /// As the history shows it.
+        /// The ply as the history shows it.
         #[serde(rename = "move")]
         mv: Box<MoveView>,
     },
@@ -172,7 +172,7 @@ pub fn views(seated: &SeatedGame, part: &LogSlice) -> Result<Vec<EventView>, Vie
 }
 
 impl EventView {
-    /// With what a client shows after the event. `after` is the last ply, the event included.
+    /// Adds what a client shows after the event. `after` is the last ply, the event included.
     fn with_state(self, game: &Game, event: &Event, after: &Previous) -> Self {
         let position = &after.position;
         let is_over = position.outcome().is_some();

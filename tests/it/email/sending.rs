@@ -248,6 +248,6 @@ async fn what_becomes_of_mails_is_counted() {
         let name = format!("mancala_mails_total{{outcome=\"{outcome}\"}}");
         assert!((sample(&text, &name) - count).abs() < 1e-9, "{name} {text}");
     }
-    // The one that is put off is the oldest that is left.
+    // The postponed mail is the oldest that is left.
     assert!(sample(&text, "mancala_mail_oldest_unsent_seconds") >= 100.0, "{text}");
 }

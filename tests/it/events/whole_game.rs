@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::{app::TestApp, calls::Guest, listener::Listener, scrape::total};
 
-/// A client that plays by what its stream says, and asks for the game never.
+/// A client that plays by what its stream says, and never asks for the game.
 struct Client {
     guest: Guest,
     side: Side,

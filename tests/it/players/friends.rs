@@ -255,7 +255,7 @@ async fn two_that_ask_at_once_are_friends_exactly_once() {
     assert_eq!(count_rows(&app, "friendship").await, 10);
 }
 
-/// Other players, who are this to a player.
+/// Other players in this relation to a player.
 async fn others(app: &TestApp, of: &Guest, number: u32, accepted: Option<&str>) {
     let sql = "with others as (
             insert into player (id, kind, name, created_at) select gen_random_uuid(), 'guest', 'x', now() from generate_series(1, $2)

@@ -210,7 +210,7 @@ async fn an_account_is_invited_by_its_name() {
         app.create_game(caller, &body).await
     };
     let named = |name: &str| json!({"type": "player", "name": name});
-    // As the account signs in, whether it wants to be found or not.
+    // The caller writes the name as the account signs in, whether the account wants to be found or not.
     let made = invite(&ana, named("bo  LEE")).await;
     assert_eq!(made.status, 201, "{made:?}");
     assert_eq!(app.list_invitations("", &bo).await.ids(), [made.string("/id")]);

@@ -221,7 +221,7 @@ async fn an_issuer_that_is_not_offered_is_listed_and_no_way_in() {
     unlink(&format!("{}{other}", &key[..35])).await.is_problem(404, "not_found");
     assert_eq!(unlink(&key).await.status, 204);
     unlink(&key).await.is_problem(404, "not_found");
-    // As the only one it goes, too.
+    // An issuer that is not offered may go even if it is the only one.
     let nothing = app.second_server_with(&Setup::default()).0;
     let list = call(nothing, Method::GET, "/v1/me/identities", &ana).await;
     let path = format!("/v1/me/identities/{}", list.string("/items/0/issuer"));

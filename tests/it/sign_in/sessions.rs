@@ -119,7 +119,7 @@ async fn an_issuer_that_names_itself_is_the_one_that_was_asked() {
     other.is_problem(401, "sign_in_refused");
     assert_eq!(issuer.asked("/token"), 0, "the code of another issuer goes nowhere");
     assert_eq!(app.complete(&with(&back, json!(issuer.url()))).await.status, 201);
-    // An issuer that says that it names itself has to.
+    // An issuer whose metadata promises `iss` must send it.
     let issuer = StubIssuer::start();
     let document = json!({"authorization_response_iss_parameter_supported": true});
     issuer.conduct(Conduct { document, ..Conduct::default() });

@@ -105,7 +105,7 @@ impl SmtpServer {
         self.mails.lock().expect("a lock").clone()
     }
 
-    /// Lets the job send all that is due; the mails that came with that.
+    /// Lets the job send all that is due; returns the mails that arrived.
     pub async fn deliver(&self, app: &TestApp) -> Vec<Mail> {
         let before = self.mails().len();
         send_due(&app.db, &self.settings, &CancellationToken::new()).await.expect("the database answers");

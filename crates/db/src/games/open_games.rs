@@ -15,7 +15,7 @@ use crate::{
 /// The most open public games of a guest or a new account: a few kinds of games at a time.
 pub const OPEN_GAMES_MAX: u32 = 3;
 
-/// The most of all guests and new accounts of one network: a class that looks for opponents.
+/// The most open public games of all guests and new accounts of one network: enough for a class that looks for opponents.
 pub const NETWORK_OPEN_GAMES_MAX: u32 = 20;
 
 /// Distinguishes these advisory locks from others.

@@ -23,7 +23,7 @@ pub struct Filter {
     pub preset: Option<&'static str>,
     /// Only games with this kind of clock.
     pub clock: Option<ClockKind>,
-    /// For which kind of opponent the second seat is, or was.
+    /// The kind of opponent for which the second seat is, or was.
     pub open_to: Option<OpponentKind>,
     /// How the game ended: only finished games.
     pub ended: Option<Ended>,

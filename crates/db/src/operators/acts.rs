@@ -88,7 +88,8 @@ pub struct Act {
     pub act: String,
     /// When.
     pub at: OffsetDateTime,
-    /// To which player; `None` of what is done to none, and once it is erased: then nothing else is left of it.
+    /// The player that the act concerns. `None` if it concerns none, or once the player is erased: then nothing else is left of
+    /// it.
     pub player: Option<PlayerId>,
     /// The report that was closed, or whose game was read.
     pub report: Option<Uuid>,

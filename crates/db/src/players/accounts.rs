@@ -85,7 +85,7 @@ pub struct FirstCredentials<'a> {
     pub recovery: &'a Hash,
     /// The idempotency key of the request.
     pub key: Option<PlayerKey>,
-    /// By which the player signs in.
+    /// The identity by which the player signs in.
     pub identity: Option<Identity<'a>>,
     /// The refresh token of the first sign-in.
     pub sign_in: SignIn,

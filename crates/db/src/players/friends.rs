@@ -323,7 +323,7 @@ pub async fn end(pool: &PgPool, player: PlayerId, other: PlayerId, now: OffsetDa
     Ok(())
 }
 
-/// Up to `limit` players that are this to a player, the last one first. The list begins after the one of this moment and player, if one is
+/// Up to `limit` players in this relation to a player, the newest first. The list continues after this moment and player, if
 /// given.
 pub async fn list(
     pool: &PgPool,

@@ -39,7 +39,7 @@ pub struct Least {
 }
 
 impl Least {
-    /// As the job waits for them.
+    /// The least that the job waits for.
     pub const USUAL: Self = Self { rows: ROWS, chunks: CHUNKS };
 }
 

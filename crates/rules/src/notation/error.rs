@@ -149,7 +149,7 @@ pub struct IllegalPly {
     pub ply: usize,
     /// The move.
     pub m: Move,
-    /// Why the rules forbid it.
+    /// Why the rules forbid the move.
     pub reason: IllegalMove,
     /// The legal moves instead; empty if the game is over.
     pub legal: Vec<Move>,

@@ -43,7 +43,7 @@ use crate::{AnyOptions, AnyPosition, BySide, Move, ParsePositionError, Side, Var
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     names: BySide<Option<String>>,
-    /// As its position string is read: without history, and without the reason of an end.
+    /// The first position as its string is read: without history, and without the reason of an end.
     start: AnyPosition,
     moves: Vec<Move>,
     /// The position after the moves.
