@@ -1,8 +1,8 @@
 //! The only clock. Code with side effects reads the time here; pure code takes it as an argument.
 //!
-//! It runs on the machine's monotonic clock, and begins with the machine's time of day. A server then sets it by the
-//! database's clock, so that all servers of a database judge deadlines by the same clock. A wrong time of day on one
-//! machine ends no game.
+//! The clock runs on the machine's monotonic clock, and begins with the machine's time of day. A server then sets it by the
+//! database's clock, so that all servers of a database judge deadlines by the same clock. A wrong time of day on one machine
+//! ends no game.
 
 use std::{
     sync::{

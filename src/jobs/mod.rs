@@ -6,7 +6,7 @@
 //! runs these jobs; leases and optimistic locking in the database divide the work among processes. Commands verify, export, import
 //! and archive all games, and fill the explorer anew.
 //!
-//! These modules know the database, the domain, the engine and the rules. They know nothing of HTTP and hold no SQL.
+//! The jobs know the database, the domain, the engine and the rules. They know nothing of HTTP and hold no SQL.
 
 pub mod abandonment;
 pub mod analyses;

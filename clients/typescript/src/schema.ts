@@ -1610,7 +1610,7 @@ export interface paths {
         };
         /**
          * List reports
-         * @description Those that are open, the first one first, unless `status` or `player_id` says otherwise: then the last one first.
+         * @description Open reports, the oldest first, unless `status` or `player_id` asks for others: these come newest first.
          */
         get: operations["list_reports"];
         put?: never;
@@ -1675,7 +1675,7 @@ export interface paths {
         };
         /**
          * Whether a password can be set anew by mail
-         * @description It cannot where the operator has named no SMTP server.
+         * @description A server whose operator has named no SMTP server cannot send such mails.
          */
         get: operations["get_password_reset"];
         put?: never;
@@ -1832,7 +1832,7 @@ export interface paths {
         };
         /**
          * List the issuers of sign-ins
-         * @description Those of OpenID Connect by which people may sign in here, as the operator has configured them. There may be none.
+         * @description The issuers of OpenID Connect by which people may sign in here, as the operator has configured them. The list may be empty.
          */
         get: operations["list_issuers"];
         put?: never;

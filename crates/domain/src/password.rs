@@ -28,7 +28,7 @@ impl Password {
     ///
     /// # Errors
     ///
-    /// It is too short or too long, or guessed easily.
+    /// The password is too short or too long, or guessed easily.
     pub fn choose(text: &str, name: &PlayerName) -> Result<Self, PasswordError> {
         let password = Self::uncommon(text)?;
         let bare = password.0.trim_end_matches(|c: char| c.is_numeric() || c.is_ascii_punctuation());

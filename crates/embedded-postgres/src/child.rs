@@ -31,7 +31,7 @@ pub(crate) fn helper_at(program: &Path) -> Command {
 
 /// A program with a clean environment, which gets the signal `on_parent_death` when the thread that starts it ends.
 ///
-/// It leads a process group of its own: a terminal's ^C reaches only the server, which then stops its database in
+/// The program leads a process group of its own: a terminal's ^C reaches only the server, which then stops its database in
 /// order.
 pub(crate) fn command(program: &Path, identity: Identity, on_parent_death: Signal) -> Command {
     let mut command = Command::new(program);

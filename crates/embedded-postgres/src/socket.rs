@@ -25,7 +25,7 @@ const SOCKET_PATH_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 }
 
 /// The socket folder of the database in `home`.
 ///
-/// It lies in `home` itself, which is ours, unless the path of the socket would be too long for the kernel. Then it
+/// The folder lies in `home` itself, which is ours, unless the path of the socket would be too long for the kernel. Then it
 /// lies in this user's runtime folder or, if there is none, in `/tmp`, where another user could have created it first.
 pub(crate) fn place(home: &Path) -> PathBuf {
     let elsewhere = format!("mancala-server-{}-{}", geteuid(), hash_of(home));

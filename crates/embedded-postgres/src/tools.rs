@@ -68,7 +68,7 @@ impl Tools {
     /// Runs one of the programs to its end. Blocks.
     ///
     /// # Errors
-    /// It failed: the message is its own.
+    /// The program failed: the message is its own.
     pub fn run(&self, command: &mut Command) -> Result<(), EmbeddedError> {
         run(command)
     }

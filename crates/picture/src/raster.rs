@@ -1,7 +1,7 @@
 //! Pixels of a picture, as PNG. Knows SVG and the two fonts of `font`, and nothing of what is drawn.
 //!
-//! It reads no file, no font of the system and no resource of another place. So the same picture has the same pixels on
-//! every machine.
+//! This module reads no file, no font of the system and no resource of another place. So the same picture has the same pixels
+//! on every machine.
 
 use std::{
     borrow::Cow,

@@ -38,7 +38,7 @@ const ATTEMPTS_MAX: u32 = 4;
 
 /// Whether a password can be set anew by mail
 ///
-/// It cannot where the operator has named no SMTP server.
+/// A server whose operator has named no SMTP server cannot send such mails.
 #[utoipa::path(
     tag = "players",
     operation_id = "get_password_reset",

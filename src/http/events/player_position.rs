@@ -1,7 +1,7 @@
 //! A position in the events of all of a player's games, and its text. Knows no database and no event.
 //!
-//! It never claims more than was read. A read of all games moves `since`; a read of single games adds to `ahead` only. So an
-//! event that a later notification names, or none, is still after the position.
+//! A position never claims more than was read. A read of all games moves `since`; a read of single games adds to `ahead` only.
+//! So an event that a later notification names, or none, is still after the position.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! The layer that gives every failure the one form, whatever it comes from: a handler, actix-web, or a panic.
 //!
-//! It knows [`Problem`]s and no route.
+//! The layer knows [`Problem`]s and no route.
 
 use std::panic::AssertUnwindSafe;
 

@@ -1,6 +1,6 @@
 //! The OpenAPI document: what the routes derive, completed with what is true of every call, in a form that generators understand.
 //!
-//! It knows no single handler; the route table passes it the derived document.
+//! This module knows no single handler; the route table passes it the derived document.
 
 mod answers;
 mod document;

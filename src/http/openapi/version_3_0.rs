@@ -1,7 +1,7 @@
 //! The document in OpenAPI 3.0.3, for generators that know no newer version.
 //!
-//! It says the same in other words: `nullable` for `null` among the types, and `x-webhooks`, because 3.0 has no webhooks. A body that
-//! may be JSON or text is JSON, because some generators take one form only.
+//! This version says the same in other words: `nullable` for `null` among the types, and `x-webhooks`, because 3.0 has no
+//! webhooks. A body that may be JSON or text is JSON, because some generators take one form only.
 
 use serde_json::{Map, Value, json};
 

@@ -40,7 +40,7 @@ use crate::{
 
 /// List reports
 ///
-/// Those that are open, the first one first, unless `status` or `player_id` says otherwise: then the last one first.
+/// Open reports, the oldest first, unless `status` or `player_id` asks for others: these come newest first.
 #[utoipa::path(
     tag = "operators",
     operation_id = "list_reports",

@@ -30,7 +30,7 @@ use crate::{
 
 /// List the issuers of sign-ins
 ///
-/// Those of OpenID Connect by which people may sign in here, as the operator has configured them. There may be none.
+/// The issuers of OpenID Connect by which people may sign in here, as the operator has configured them. The list may be empty.
 #[utoipa::path(
     tag = "players",
     operation_id = "list_issuers",

@@ -1,6 +1,6 @@
 //! Heavy work: reading, replaying and drawing whole games.
 //!
-//! One such request costs as much as hundreds of moves. It runs on threads of its own with the lowest priority, on connections
+//! A heavy request costs as much as hundreds of moves. It runs on threads of its own with the lowest priority, on connections
 //! of its own, so that a move never waits behind it. Each class has its own bound, and a caller's requests run one after the
 //! other, so that no class and no caller takes all threads.
 

@@ -1,7 +1,7 @@
 //! Passwords, hashed and compared by Argon2id on a thread of their own.
 //!
-//! One hash costs as much as hundreds of moves, on purpose. So hashes wait in a short queue for one thread of the lowest
-//! priority. A request without a place there is refused with 503, and told when there may be one.
+//! A hash costs as much as hundreds of moves, on purpose. So hashes wait in a short queue for one thread of the lowest
+//! priority. If the queue is full, a request is refused with 503 and `Retry-After`.
 
 use std::{fmt, io, sync::Arc, thread, time::Instant};
 

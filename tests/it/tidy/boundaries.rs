@@ -1,7 +1,7 @@
 //! Who may know whom, and what is kept in one place: the clock, chance, SQL, the statuses of failures, unsafe code.
 //!
-//! That a crate does not know another is kept by its `Cargo.toml`. These rules are about modules of one crate, and about what
-//! the standard library offers to each.
+//! The `Cargo.toml` of a crate says which other crates it knows. These rules are about modules of one crate, and about what the
+//! standard library offers to each.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
 //! Packing: the job moves entries from rows of `explored_game` into chunks.
 //!
-//! It goes through all positions in their order, again and again. Each step takes the next rows and writes the chunks anew in which they belong.
-//! It waits while each of these chunks would get a few of them only, so a chunk is written anew once for several new entries.
+//! The job goes through all positions in their order, again and again. Each step takes the next rows and writes the chunks anew
+//! in which they belong. It waits while each of these chunks would get a few of them only, so a chunk is written anew once for
+//! several new entries.
 
 use std::collections::{HashMap, HashSet};
 

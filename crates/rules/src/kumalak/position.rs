@@ -15,7 +15,7 @@ use crate::{
 
 /// A position of Toguz Kumalak or Bestemshe with its options.
 ///
-/// It does not hold the [`History`] that the rule against repetition needs (R45): the caller passes it in.
+/// A position does not hold the [`History`] that the rule against repetition needs (R45): the caller passes it in.
 /// [`AnyPosition`](crate::AnyPosition) keeps the two together.
 ///
 /// ```

@@ -16,7 +16,7 @@ use crate::{
 
 /// A position of Oware with its options.
 ///
-/// It does not hold the [`History`] that the rule against repetition needs (R8): the caller passes it in.
+/// A position does not hold the [`History`] that the rule against repetition needs (R8): the caller passes it in.
 /// [`AnyPosition`](crate::AnyPosition) keeps the two together.
 ///
 /// ```

@@ -1,8 +1,9 @@
 //! The page of a game, for links in messages: who plays, how it stands, and its board. Chats make a preview of its head, and a link
 //! leads people to the game in the web page.
 //!
-//! It shows what callers without a token may see, and runs no script. It does not know how a board is drawn. It sends no browser on by
-//! itself. A robot that follows would read the head of another document, and the browser's way back would lead here again.
+//! The page shows what callers without a token may see, and runs no script. This module does not know how a board is drawn. The
+//! page does not redirect a browser. A robot that follows a redirect would read the head of another document, and the browser's
+//! way back would lead here again.
 
 use actix_web::{HttpRequest, HttpResponse, get, http::header, web::Data};
 use askama::Template;
