@@ -23,7 +23,7 @@ pub struct Costs {
 /// The processes whose costs are counted.
 #[derive(Clone, Debug)]
 pub struct Pids {
-    /// With their child processes.
+    /// Ids of the servers; the cost includes their child processes.
     pub servers: Vec<u32>,
     pub postmaster: u32,
 }

@@ -5,7 +5,7 @@ use std::{io, path::Path, process::Command};
 /// The duration of a flush to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disk {
-    /// As on this machine.
+    /// The disk of this machine, as fast as it is.
     AsIs,
     /// A millisecond longer: virtual machines often flush in microseconds, and real disks do not.
     Slow,

@@ -92,7 +92,7 @@ async fn fill(options: &Serve, database: &PgConnectOptions, name: &str, file: &P
 enum Key {
     Unchanged,
     Placed,
-    /// With the place of the former key.
+    /// The key was replaced; the former one is at this path.
     Replaced(PathBuf),
 }
 

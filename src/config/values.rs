@@ -39,7 +39,7 @@ pub(super) fn listen(text: &str) -> Result<Listen, String> {
         let port = port.parse().ok().filter(|_| port.bytes().all(|byte| byte.is_ascii_digit()))?;
         let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
         let host = match address {
-            // Also one with the zone of a link.
+            // An address with the zone of a link is accepted as well.
             Some(address) => text.parse::<SocketAddrV6>().ok().map(|_| address)?,
             None => is_host(host).then_some(host)?,
         };

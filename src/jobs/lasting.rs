@@ -108,7 +108,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// As fast as possible without a number.
+    /// Sets a pace; without a number it is as fast as possible.
     pub fn new(games_a_second: Option<NonZero<u32>>) -> Self {
         Self { games_a_second, free_at: Instant::now() }
     }

@@ -102,7 +102,7 @@ pub async fn export_all<W: Write>(
     Ok(output.flush()?)
 }
 
-/// Some games as they are written.
+/// A part of an export: some games as they are written.
 #[derive(Default)]
 struct ExportPart {
     text: String,
@@ -205,7 +205,7 @@ pub async fn import_all(
     }
 }
 
-/// Some games of the file.
+/// A chunk of the file's games.
 struct ImportChunk {
     /// Each with its key.
     games: Vec<(Uuid, Raw)>,

@@ -26,7 +26,7 @@ pub enum JwsError {
 /// Why the claims are not those that are expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Misfit {
-    /// They are no JSON object.
+    /// The claims are no JSON object.
     NoJson,
     /// A member is missing, has the wrong type, or is there twice.
     Members,

@@ -36,7 +36,7 @@ pub async fn announce(hub: Weak<Hub>, pool: PgPool) {
             Err(elapsed) => outage.failed(&elapsed.to_string()),
         }
         if matches!(sent, Ok(Ok(()))) {
-            // From the beginning of this one, so that no change waits for longer.
+            // The pause counts from the beginning of this announcement, so that no change waits for longer.
             sleep_until(begun + PAUSE).await;
         } else {
             changes.add_lost();

@@ -1,4 +1,4 @@
-//! From OpenMetrics to Prometheus' older text format.
+//! Translates metrics from OpenMetrics to Prometheus' older text format.
 
 /// Adds `_total` to the names in the descriptions of counters. OpenMetrics, which the library writes, leaves it out; the older
 /// format names a description as its samples. Otherwise the two formats agree, and every reader knows the older one.

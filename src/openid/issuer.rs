@@ -309,7 +309,7 @@ fn shown(word: &str) -> &str {
     if is_word { word } else { "" }
 }
 
-/// As a form has it, which is how Basic takes both parts (RFC 6749, section 2.3.1).
+/// Encodes a text as a form does, which is how Basic takes both parts (RFC 6749, section 2.3.1).
 fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

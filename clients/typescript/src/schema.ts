@@ -1408,7 +1408,8 @@ export interface paths {
         get: operations["get_push_settings"];
         /**
          * Replace the settings of the caller's devices
-         * @description They hold for all devices of the caller. What is left out is off. For the rate limit, quiet hours count as five calls.
+         * @description The settings hold for all devices of the caller. A setting that is left out is off. For the rate limit, quiet hours count as
+         *     five calls.
          */
         put: operations["write_push_settings"];
         post?: never;

@@ -148,7 +148,7 @@ pub async fn merge(
         }
     }
     let reseated: Vec<Uuid> = changes.iter().map(|change: &Change| change.game.0).collect();
-    // Before the guest is closed: what still counts as the guest's is forgotten then.
+    // The games are handed over before the guest is closed: what still counts as the guest's is forgotten then.
     hand_over_counted_games(&mut transaction, account.player.id, &reseated).await?;
     let least_version = match earlier {
         Some(_) => None,

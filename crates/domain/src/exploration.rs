@@ -89,8 +89,8 @@ pub struct Exploration {
     pub visits: Vec<Visit>,
     /// The side of the board that won.
     pub winner: Option<Side>,
-    /// By how many seeds South was ahead at the end of a game that was played to its end. The stores at a resignation,
-    /// a timeout or an agreed draw say nothing about the moves.
+    /// South's lead in seeds at the end of a game that was played to its end. The stores at a resignation, a timeout or an
+    /// agreed draw say nothing about the moves.
     pub lead: Option<i32>,
 }
 

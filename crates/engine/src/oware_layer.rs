@@ -24,7 +24,7 @@ struct Layer {
     loud: Vec<u8>,
 }
 
-/// Some positions for each position.
+/// A list of positions for each position.
 struct Edges {
     /// Where those of each end in `to`.
     ends: Vec<u32>,

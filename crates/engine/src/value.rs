@@ -80,7 +80,7 @@ impl Bounds {
         self.low == self.high
     }
 
-    /// From the view of the other side.
+    /// The bounds from the view of the other side.
     pub const fn turned(self) -> Self {
         Self { low: -self.high, high: -self.low }
     }

@@ -64,7 +64,7 @@ impl FeedPosition {
         }
     }
 
-    /// As a cursor that is valid for this player only.
+    /// Writes the position as a cursor that is valid for this player only.
     pub fn seal(&self, cursors: &Cursors, player: PlayerId) -> String {
         cursors.seal(&self.to_string(), &cursor_scope(player))
     }
@@ -155,7 +155,7 @@ mod tests {
     fn the_longest_position_is_opened() {
         let cursors = Cursors::new([7; 32]);
         let ana = PlayerId(Uuid::from_u128(1));
-        // As many transactions as a moment names, since a transaction that is under way for weeks.
+        // A moment names at most so many transactions, since a transaction that is under way for weeks.
         let names: Vec<_> = (0..50).map(|n| (1_000_000_000_u64 + n).to_string()).collect();
         let since = moment(&format!("9000000000000000000:2000000000:{}:-2147483648:1800000000", names.join(",")));
         let rest = Rest { past: (game(1), u32::MAX), next: since.clone() };

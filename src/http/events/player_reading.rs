@@ -48,7 +48,7 @@ pub async fn begin(state: &AppState, resume: Option<ResumeFrom>) -> Result<FeedP
     }
 }
 
-/// Some events, and the position after them.
+/// A batch of events, and the position after them.
 pub struct Batch {
     pub events: Vec<PlayerEventView>,
     pub position: FeedPosition,

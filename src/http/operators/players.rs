@@ -108,7 +108,7 @@ pub async fn act_on_player(
     let (deed, reason) = body.0.read(&state, now)?;
     match acts::act(&state.db, &operator.0, path.0, &deed, &reason, now).await? {
         Acted::Done(act, suspension) => {
-            // Before the answer: from here on this process refuses or lets pass what the others will within a second.
+            // The suspension counts in this process before the answer; the others follow within a second.
             if let Some(suspension) = suspension {
                 state.hub.audience().revocations().enter_suspension(path.0, suspension.term(), Instant::now());
             }

@@ -245,7 +245,7 @@ pub(crate) async fn renew_tokens(
     after: &Player,
 ) -> Result<TokenSet, Problem> {
     let credentials_version = before.credentials_version + 1;
-    // Before the answer: the process accepts no older token from here on.
+    // The process accepts no older token from here on, even before the answer.
     state.hub.audience().revoke(after.id, credentials_version);
     known::note(state, after.id, network_of(request)).await?;
     let own = OwnPlayer { player: after.clone(), credentials_version, has_network: before.has_network };

@@ -20,7 +20,7 @@ use crate::{
 /// How long a sign-in counts as recent: long enough to change several things after it.
 const RECENT: Duration = Duration::minutes(10);
 
-/// By how much the clock of the server that signed a token may be ahead.
+/// The most that the clock of the server that signed a token may be ahead.
 const CLOCKS_DIFFER: Duration = Duration::minutes(1);
 
 /// Refuses an account whose token is of an older sign-in, unless its password is given. A password that is given must be right. Guests,

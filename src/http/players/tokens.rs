@@ -296,7 +296,7 @@ impl TokenSet {
         Self { recovery_code: Some(code), ..self }
     }
 
-    /// With how many identities were unlinked.
+    /// Adds how many identities were unlinked.
     pub(crate) fn with_unlinked_identities(self, count: u64) -> Self {
         Self { unlinked_identities: Some(count), ..self }
     }

@@ -50,7 +50,8 @@ pub async fn get_push_settings(
 
 /// Replace the settings of the caller's devices
 ///
-/// They hold for all devices of the caller. What is left out is off. For the rate limit, quiet hours count as five calls.
+/// The settings hold for all devices of the caller. A setting that is left out is off. For the rate limit, quiet hours count as
+/// five calls.
 #[utoipa::path(
     tag = "push",
     operation_id = "write_push_settings",

@@ -139,7 +139,7 @@ impl Export {
         })
     }
 
-    /// Some games, and whether there may be more.
+    /// Reads a page of games; returns its text, and whether there may be more.
     async fn page(&mut self) -> Result<(Bytes, bool), Problem> {
         let limit = self.remaining.map_or(PAGE_GAMES_MAX, |remaining| remaining.min(PAGE_GAMES_MAX));
         let (filter, after, form, viewer) = (self.filter.clone(), self.after, self.form, self.viewer);

@@ -73,7 +73,7 @@ pub async fn begin_sign_in(
 ) -> Result<HttpResponse, Problem> {
     let issuer = path.find(&state)?;
     let redirect_uri = body.0.redirect_uri;
-    // As a whole: of a prefix or a pattern, others might make an address of their own.
+    // The address is compared as a whole: within a prefix or a pattern, others might make an address of their own.
     if !issuer.settings().redirect_uris.contains(&redirect_uri) {
         return Err(Problem::invalid("/redirect_uri", "the operator allows no such address for this issuer"));
     }

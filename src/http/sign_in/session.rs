@@ -20,7 +20,7 @@ use crate::{
 /// How long a person may take to sign in at an issuer.
 pub(super) const LIFETIME: Duration = Duration::minutes(10);
 
-/// By how much the clocks of servers may differ, generously.
+/// The most that the clocks of servers may differ, generously.
 const CLOCKS_DIFFER: Duration = Duration::minutes(5);
 
 /// A sign-in that has begun.
@@ -66,7 +66,7 @@ impl Session {
         Sha256::new().chain_update("used\0").chain_update(self.seed).finalize().into()
     }
 
-    /// Until when the server knows it. Servers' clocks may differ.
+    /// The end of the time for which the server remembers the session. Servers' clocks may differ.
     pub(super) fn kept_until(&self) -> OffsetDateTime {
         OffsetDateTime::from_unix_timestamp(self.until).unwrap_or(OffsetDateTime::UNIX_EPOCH) + CLOCKS_DIFFER
     }

@@ -51,7 +51,7 @@ pub(super) async fn verified(
     if !exchange.is_named(proof.iss.as_deref()) {
         return Err(refused("iss names another issuer, or none"));
     }
-    // Before the exchange: of two at once, one is refused.
+    // The session is used up before the exchange: if two come at once, one is refused.
     if !identities::use_session(&state.db, &session.hash(), session.kept_until()).await? {
         return Err(refused("the session was used before"));
     }

@@ -231,7 +231,7 @@ impl MoveView {
         }
     }
 
-    /// With the board after it, so that a client shows any ply without the ones before it.
+    /// The ply with the board after it, so that a client shows any ply without the ones before it.
     pub fn with_board(ply: &Ply) -> Self {
         let turn = ply.turn_after();
         Self {

@@ -130,7 +130,7 @@ pub struct WebhookView {
     /// Since when every attempt has failed; null if the last one succeeded.
     #[schema(required = true)]
     failing_since: Option<Timestamp>,
-    /// Until when a previous secret signs as well.
+    /// The end of the time in which a previous secret signs as well.
     #[schema(required = true)]
     previous_secret_until: Option<Timestamp>,
     created_at: Timestamp,

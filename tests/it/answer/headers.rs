@@ -177,7 +177,7 @@ async fn how_long_an_answer_may_be_kept_depends_on_what_it_is() {
         cases.push((app.get(path, Some(&north)).await, ever));
     }
     for path in [format!("/v1/games/{id}"), "/v1/games".to_owned()] {
-        // They show names, which change.
+        // Both answers show names, which change.
         cases.push((app.get(&path, None).await, "private, no-cache"));
     }
     for (answer, kept) in &cases {

@@ -149,7 +149,7 @@ async fn what_voids_all_tokens_voids_links_and_the_address_that_waits() {
 async fn a_link_to_another_address_than_the_accounts_own_sets_nothing() {
     let (app, smtp) = start().await;
     let ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
-    // As a mail leaves it that was written while the address changed.
+    // A mail that was written while the address changed leaves such a row.
     let late = "insert into email_token (hash, player_id, kind, address, expires_at)
         select sha256($2::bytea), $1::uuid, 'reset_password', $3, now() + interval '1 hour'";
     for (token, address) in [("old", "former@mail.example"), ("own", "ana@mail.example")] {

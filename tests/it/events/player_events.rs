@@ -100,7 +100,7 @@ async fn games_of_all_kinds(app: &TestApp, ana: &Guest, bo: &Guest) {
     let declined = game_of(app, bo, &invitation).await;
     assert_eq!(app.decline_game(&declined, ana).await.status, 200);
     game_of(app, bo, &invitation).await;
-    // Nor in this one, and gets no event of it.
+    // Ana has no seat in this game either, and gets no event of it.
     game_of(app, bo, &json!({"variant": "kalah"})).await;
 }
 

@@ -364,7 +364,7 @@ async fn five_thousand_streams_cost_less_than_100_mib() {
             text.extend_from_slice(&some[..count]);
         }
     };
-    // Some at a time, as many as the system lets wait to be accepted.
+    // Connections are opened in groups, as large as the system lets wait to be accepted.
     let open_all = |count: usize| {
         let mut held: Vec<TcpStream> = Vec::with_capacity(count);
         while held.len() < count {

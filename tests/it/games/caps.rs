@@ -10,7 +10,7 @@ use crate::{
     support::{answer::Answer, app::TestApp, calls::Guest, clock::now, database::count_rows},
 };
 
-/// As many invitations as one player may make another one within 24 hours.
+/// How many invitations a player may make another one within 24 hours.
 const INVITATIONS_MAX: usize = 20;
 
 fn invitation(invited: &Guest) -> Value {
@@ -85,7 +85,7 @@ async fn an_erasure_and_a_day_leave_no_count_of_invitations() {
     }
     app.delete_me(&ana).await;
     assert_eq!(count_rows(&app, "invitation_count").await, 1);
-    // Until then those that a player has made are in its export.
+    // Until then, the invitations that a player has made are in its export.
     let recent = async |guest: &Guest| app.get("/v1/me/export", Some(guest)).await.body["recent_invitations"].clone();
     let exported = recent(&bo).await;
     assert_eq!((&exported[0]["player"]["id"], exported.as_array().map(Vec::len)), (&json!(cy.id), Some(1)));

@@ -180,7 +180,7 @@ async fn an_abandoned_game_of_a_guest_against_the_computer_ends() {
     sqlx::query(stop).execute(&app.db).await.expect("the guest is stopped");
     end(8).await;
     assert_eq!([status(&unmoved).await, status(&moved).await], ["active", "active"]);
-    // Nor has one who has had no time to move since.
+    // A guest that has had no time to move since its suspension has not abandoned its game either.
     for (hours, found) in [(36, "active"), (0, "aborted")] {
         let lift = "update player_suspension set lifted_at = now() + make_interval(hours => $1)";
         sqlx::query(lift).bind(hours).execute(&app.db).await.expect("it is lifted");

@@ -282,7 +282,7 @@ async fn a_game_goes_on_from_any_ply_of_another() {
         answer.is_problem(422, "validation_failed");
         assert_eq!(answer.body["errors"][0]["pointer"], pointer, "{body} {answer:?}");
     }
-    // Nor by way of a game with oneself.
+    // A game with oneself in between does not help either.
     let between = app.created(&bo, &from(1, json!({}))).await["id"].clone();
     let helped = json!({"from": {"game_id": between, "ply": 0}, "opponent": {"type": "computer", "level": 8}});
     app.create_game(&bo, &helped).await.is_problem(422, "validation_failed");

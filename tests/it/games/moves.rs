@@ -39,7 +39,7 @@ async fn a_move_sent_again_is_played_once() {
     let first = app.play_move(&id, &south, 1, "C").await;
     let again = app.play_move(&id, &south, 1, "C").await;
     assert_eq!((again.status.as_u16(), &again.body), (200, &first.body));
-    // Also after the game went on, and whatever version it is said to be at.
+    // The repetition is recognized also after the game went on, and whatever version the client names.
     app.play_move(&id, &south, 2, "A").await;
     app.play_move(&id, &north, 3, "a").await;
     let request = app.request(Method::POST, &format!("/v1/games/{id}/moves")).header(header::IF_MATCH, "\"2\"");

@@ -154,7 +154,7 @@ async fn moves_through_two_servers_in_turn_are_all_played_and_never_shown_stale(
     let reading = join_all(contests.iter().flat_map(|contest| [0, 1].map(|server| table.read(contest, server))));
     let pages = (0..2 * PAGE_READERS).map(|n| table.read_pages(&contests, n % 2));
     let (_, (news, listed)) = join(playing, join(reading, join_all(pages))).await;
-    // They did see the games go on.
+    // The readers did see the games go on.
     assert!(news.iter().all(|news| *news > 5), "{news:?}");
     assert!(listed.iter().all(|news| *news > 5 * contests.len()), "{listed:?}");
 }

@@ -153,7 +153,7 @@ async fn a_restore_replaces_a_database_only_when_told_and_keeps_it() {
     let (status, _, log) = run(&data, &["restore", "--replace", &wrong]);
     assert!(status == Some(1) && log.contains("pg_restore failed"), "{log}");
     assert_eq!(running.status(&later).await, 200);
-    // Nor does a key that is none.
+    // A file that is no key is refused as well.
     let (beside, key) = (format!("{file}.key"), format!("{data}/jwt-private-key.pem"));
     let whole = fs::read(&beside).expect("the key of the backup");
     fs::write(&beside, "none").expect("a file");
@@ -161,7 +161,7 @@ async fn a_restore_replaces_a_database_only_when_told_and_keeps_it() {
     assert!(status == Some(1) && log.contains("it is no Ed25519 key"), "{log}");
     assert_eq!((running.status(&later).await, fs::read(&key).expect("a key")), (200, whole.clone()));
     fs::write(&beside, whole).expect("a file");
-    // Nor is a database dropped that happens to have the name of an unfinished restore.
+    // A database that happens to have the name of an unfinished restore is not dropped.
     let options = PgConnectOptions::new().socket(folder.path("data/socket")).port(PORT).username("mancala");
     let mut connection = options.database("mancala").connect().await.expect("PostgreSQL runs");
     sqlx::raw_sql("create database mancala_restore").execute(&mut connection).await.expect("it comes");

@@ -33,7 +33,7 @@ async fn allow_connections(app: &TestApp, allow: bool) {
 /// The lines of an outage during which `call` is made again and again; with how many calls failed.
 async fn lines_of_an_outage(filter: &[(&str, &str)], call: impl AsyncFn(&Running) -> usize) -> (Vec<Value>, usize) {
     let app = TestApp::start().await;
-    // With all jobs.
+    // This server runs all jobs.
     let mut running = Running::start_with(&url(&app), &new_key(), &["--rate-limits", "off"], filter);
     let (id, south, _) = app.started(&json!({})).await;
     assert_eq!(running.play(&id, &south, 1, "A").await.status, 201);

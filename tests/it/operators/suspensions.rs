@@ -146,7 +146,7 @@ async fn a_suspended_account_signs_in_and_stays_suspended() {
     let ana = Guest { token, ..ana };
     assert_eq!(app.get("/v1/me", Some(&ana)).await.status, 200);
     app.create_game(&ana, &json!({"variant": "kalah"})).await.is_problem(403, "player_suspended");
-    // Nor does an account take a suspended guest along.
+    // An account cannot take a suspended guest along.
     let (bo, guest) = (app.account("Bo", PASSWORD).await, app.guest("Guest").await);
     suspend(&app, &kim, &guest, "suspend").await;
     let merge = app.post("/v1/me/merge", Some(&bo), &json!({"guest_token": guest.token})).await;

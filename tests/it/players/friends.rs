@@ -115,7 +115,7 @@ async fn a_declined_request_looks_like_one_that_waits() {
     end(&app, &bo, &ana.id).await;
     assert_eq!(all(&app, &ana).await, [vec![], vec!["Bo".to_owned()], vec![], vec![]]);
     assert_eq!(ask(&app, &ana, &bo.id).await.body, first.body);
-    // Nor does a withdrawal make a new one of it.
+    // A withdrawal does not make a new request of it.
     for _ in 0..2 {
         end(&app, &ana, &bo.id).await;
         assert_eq!(all(&app, &ana).await, none());
@@ -336,7 +336,7 @@ async fn a_block_ends_a_friendship_and_is_not_told() {
         assert_eq!(ask(&app, other, &ana.id).await.body, blocked.body);
         assert!(list(&app, other, "asked").await.contains(&ana.id));
     }
-    // Nor is the request among those that Ana has declined.
+    // The request is not among those that Ana has declined either.
     assert_eq!(all(&app, &ana).await, none());
     assert_eq!(app.get("/v1/me/export", Some(&ana)).await.body["friends"], json!([]));
     assert_eq!(list(&app, &ana, "received").await, [] as [&str; 0]);

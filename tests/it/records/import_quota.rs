@@ -80,7 +80,7 @@ async fn concurrent_imports_at_many_servers_never_exceed_the_quota() {
 async fn an_import_costs_what_it_makes_the_server_do() {
     let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
     let game = "[Variant \"kalah\"]\n1. A *\n";
-    // Some three hundred plies each, in few bytes.
+    // A long game has some three hundred plies in few bytes.
     let long = whole_game("congkak", "rounds=multi;max_rounds=8", "Ana");
     let plies = long.moves().len();
     for (name, body, calls) in [
@@ -94,7 +94,7 @@ async fn an_import_costs_what_it_makes_the_server_do() {
         let answer = import(&app, &player, "", "text/plain", body).await;
         assert_eq!(answer.status, 200, "{name}: {answer:?}");
         let left = left(&answer);
-        // Some calls are given back while the body is read.
+        // The budget gets some calls back while the body is read.
         assert!(left <= 300 - calls.div_ceil(2) && left + calls >= 299, "{name}: {left} left of 300, for {calls}");
     }
     let many = long.to_string().repeat(125_000 / plies + 1);

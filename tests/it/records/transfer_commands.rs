@@ -28,7 +28,7 @@ async fn a_command_carries_all_games_to_a_file_and_back() {
     assert_eq!(other.list_games("imported=true", None).await.ids().len(), 8);
     let whole = other.list_games("status=finished", None).await;
     assert_eq!(whole.body["items"].as_array().map(Vec::len), Some(6));
-    // From a game on, what comes after it is added to the file.
+    // An export that begins after a game is appended to the file.
     let file = File::new("kept\n");
     let after = open["id"].as_str().expect("an id");
     let (status, output) = run(&["export", file.name(), "--after", after, "--database-url", &binary::url(&app)]);

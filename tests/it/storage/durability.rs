@@ -227,7 +227,7 @@ impl Player {
     }
 }
 
-/// As many players as play at once, each with a game.
+/// The players of the test, each with a game.
 async fn players(base: &str) -> Vec<Player> {
     let client = Client::builder().timeout(PATIENCE).build().expect("a client");
     join_all((0..PLAYERS).map(|_| Player::new(base, client.clone()))).await
@@ -278,7 +278,7 @@ async fn a_killed_server_has_lost_nothing_that_it_acknowledged() {
         let base = server.base.clone();
         under_load(&base, &mut players, round, || server.kill()).await;
         server = Server::start(&folder.0);
-        // Also the key is the same one: the tokens are still good.
+        // The server has kept its key: the tokens are still valid.
         all_is_there(&server.base, &mut players).await;
     }
     server.stop();

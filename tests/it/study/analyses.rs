@@ -177,7 +177,7 @@ async fn no_player_is_helped_during_a_game() {
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
     ask(&app, &id, &south).await.is_problem(409, "game_not_over");
     ask(&app, &id, &north).await.is_problem(409, "game_not_over");
-    // Nor by going on from it alone, or from what goes on from it, whether that is over or not.
+    // A copy that goes on from the game is refused as well, and so is a copy of a copy, over or not.
     let from = json!({"from": {"game_id": id, "ply": 1}, "opponent": {"type": "self"}});
     let copy = app.created(&north, &from).await["id"].as_str().expect("an id").to_owned();
     ask(&app, &copy, &north).await.is_problem(409, "game_not_over");
@@ -317,7 +317,7 @@ async fn players_are_served_in_turn_and_wait_for_a_few_at_most() {
 async fn a_proof_about_a_position_also_judges_the_ply_before_it() {
     let app = TestApp::start().await;
     let ana = app.guest("Ana").await;
-    // From some ply on all is proven; that of the best move early, and that of another one late.
+    // All moves are proven from some ply on: the best one early, another one late.
     for (variant, pits, seeds, seed) in [("kalah", 5, 3, 3), ("congkak", 4, 3, 5), ("oware", 4, 2, 7)] {
         let created = json!({"variant": variant, "opponent": {"type": "self"}, "side": "south",
             "options": {"pits": pits, "seeds": seeds}});

@@ -55,7 +55,7 @@ async fn an_analysis_stored_without_its_event_gets_it_once() {
     let game = GameId(Uuid::parse_str(&id).expect("an id"));
     let player = PlayerId(Uuid::parse_str(&ana.id).expect("an id"));
     assert_eq!(ask(&app, &id, &ana).await.status, 202);
-    // As a worker leaves it that dies after storing it.
+    // A worker that dies after storing the analysis leaves this.
     let at = now() - TimeDuration::hours(1);
     let stored = Analysis { ply: 1, edition: ANALYSIS_EDITION, at, plies: vec![] };
     analyses::store(&app.db, game, &stored).await.expect("a database");
@@ -74,7 +74,7 @@ async fn an_analysis_stored_without_its_event_gets_it_once() {
         let known = analyses::find(&app.db, game).await.expect("a database");
         assert_eq!((known.request, known.analysis.expect("it is there").plies), (None, vec![]));
         assert_eq!(events_of(&app, &id, &ana).await, ["created", "moved", "analysed"]);
-        // As a worker leaves it that dies after the event.
+        // A worker that dies after the event leaves this.
         analyses::request(&app.db, &present(&app, game).await, player, now()).await.expect("a database");
     }
 }

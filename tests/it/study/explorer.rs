@@ -146,7 +146,7 @@ async fn public_games_of_two_with_a_result_count_agreed_and_drawn_ones_too() {
     let (unlisted, south, north) = app.started(&json!({"visibility": "unlisted"})).await;
     play_on(&app, &unlisted, 20, &south, &north).await;
     assert_eq!(app.resign_game(&unlisted, &south).await.status, 200);
-    // Nor do games against oneself count, and those of a few plies.
+    // Games against oneself and games of a few plies do not count.
     let alone = app.created(&ana, &json!({"variant": "kalah", "opponent": {"type": "self"}})).await;
     play_on(&app, &id(&alone), 20, &ana, &ana).await;
     assert_eq!(app.resign_game(&id(&alone), &ana).await.status, 200);

@@ -135,7 +135,7 @@ async fn each_game_counts_once_with_many_workers_and_after_a_kill() {
 async fn filling_it_anew_gives_the_same_and_counts_what_was_there_before() {
     let app = TestApp::start().await;
     let mut expected = store_by_chance(&app, 3, 120).await;
-    // As after an upgrade: no game is queued.
+    // After an upgrade no game is queued.
     sqlx::raw_sql("delete from unexplored_game").execute(&app.db).await.expect("rows go");
     explore(&app).await;
     assert_eq!(Everything::stored(&app).await, Everything::default());
@@ -294,7 +294,7 @@ async fn an_unreadable_game_does_not_keep_others_from_counting() {
 #[actix_web::test]
 async fn local_games_come_before_imports_and_long_games_in_small_batches() {
     let app = TestApp::start().await;
-    // As long as imported games may be, and older than anything that was played here.
+    // This game is as long as imported games may be, and older than anything that was played here.
     let mv = |word: &str| ImportedPly::of(PlyAction::Move(word.parse().expect("a move")), BEGUN);
     let mut plies: Vec<_> = ["A", "a", "B", "b"].map(mv).into();
     while plies.len() < 1_999 {

@@ -178,7 +178,7 @@ async fn what_is_no_note_is_refused_and_nothing_is_stored() {
     let (id, south, _) = app.started(&json!({})).await;
     let longest = "\u{1d11e}".repeat(4000);
     assert_eq!(write(&app, &south, &id, "0", &longest).await.body["text"], json!(longest));
-    // As long as it can be on the wire.
+    // The same text is accepted in its longest form on the wire.
     let escaped = format!(r#"{{"text": "{}"}}"#, r"\ud834\udd1e".repeat(4000));
     let request = app.request(Method::PUT, &format!("/v1/games/{id}/notes/0")).bearer_auth(&south.token);
     let answer = send(request.header("content-type", "application/json").body(escaped)).await;

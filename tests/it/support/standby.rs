@@ -80,7 +80,7 @@ impl Standby {
             "listen_addresses=",
             "-c",
             "fsync=off",
-            // As many as the primary has.
+            // The number of connections must be the primary's.
             "-c",
             "max_connections=400",
         ]);

@@ -17,7 +17,7 @@ use super::sources::Source;
 /// A path that a source names.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// From its root, with a `*` at the end of a glob.
+    /// The path from its root, with a `*` at the end of a glob.
     pub path: Vec<String>,
     pub line: usize,
     pub place: PathUse,
@@ -149,7 +149,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.module.pop();
     }
 
-    /// They were read before.
+    /// Imports were read before.
     fn visit_item_use(&mut self, _: &'ast ItemUse) {}
 
     fn visit_visibility(&mut self, _: &'ast Visibility) {}

@@ -303,7 +303,7 @@ async fn a_long_line_counts_as_many_calls() {
     );
     let before = left(&short);
     let long = app.post(CONGKAK, Some(&ana), &long_line(2000)).await;
-    // Some may have come back meanwhile.
+    // The budget may have got some calls back meanwhile.
     let cost = before - left(&long);
     assert!((10..=20).contains(&cost), "{cost}");
     // Moves are counted before they are read.

@@ -163,7 +163,7 @@ async fn an_endpoint_that_never_answers_delays_no_other() {
         app.played(&id, &bo, ply + 1, reply).await;
     }
     let begun = Instant::now();
-    // As in a process: a delivery in flight to one endpoint does not keep those for others from being leased.
+    // The job runs as in a process: a delivery in flight to one endpoint does not keep those for others from being leased.
     let stopping = tokio_util::sync::CancellationToken::new();
     let (writers, writing) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     let running = webhooks::run(

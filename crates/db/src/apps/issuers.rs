@@ -33,9 +33,9 @@ pub struct Trust {
 /// Where the keys of an issuer are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySource {
-    /// They are published at this address.
+    /// The issuer publishes its keys at this address.
     Url(String),
-    /// They are these, as a JSON Web Key Set.
+    /// The operator has stored the keys, as a JSON Web Key Set.
     Stored(String),
 }
 

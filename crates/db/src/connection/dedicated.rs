@@ -25,7 +25,7 @@ const STATEMENT_WAIT: Duration = Duration::from_secs(8);
 /// second round trip for each statement. Here a connection that failed is dropped instead, without a ping.
 pub(crate) struct DedicatedConnection {
     database: Database,
-    /// With the time when it was opened.
+    /// The open connection, with the time at which it was opened.
     connection: Option<(Instant, PgConnection)>,
     /// The database's generation when the connection was opened.
     generation: u64,

@@ -45,7 +45,7 @@ const WAITING_MAX: usize = 1024;
 pub struct Freshness {
     asks: mpsc::Sender<Reply>,
     begin: Instant,
-    /// Until when all reads go to the primary, in milliseconds since `begin`; 0 while the standby answers.
+    /// The moment until which all reads go to the primary, in milliseconds since `begin`; 0 while the standby answers.
     rests_until_ms: AtomicU64,
     instance: Arc<Mutex<Option<Known>>>,
     observe: Box<dyn Fn(StandbyEvent<'_>) + Send + Sync>,

@@ -152,7 +152,7 @@ pub async fn verify(pool: &PgPool, hash: &TokenHash, now: OffsetDateTime) -> Res
     };
     let address = EmailAddress::from_stored(found.address);
     let mut transaction = pool.begin().await?;
-    // As an erasure does, the player's row first.
+    // The player's row is locked first, as by an erasure.
     let locked = sqlx::query_scalar!("select id from player where id = $1 for no key update", found.player_id);
     locked.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?;
     let confirmed = sqlx::query_scalar!(

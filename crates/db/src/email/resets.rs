@@ -86,7 +86,7 @@ pub async fn set_password(
     now: OffsetDateTime,
 ) -> Result<Option<Updated>, DbError> {
     let mut transaction = pool.begin().await?;
-    // As an erasure does, the player's row first.
+    // The player's row is locked first, as by an erasure.
     let locked = sqlx::query_scalar!("select id from player where id = $1 for no key update", before.player.id.0);
     locked.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?;
     let used = sqlx::query!(

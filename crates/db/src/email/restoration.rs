@@ -13,7 +13,7 @@ use crate::connection::{DbError, statement};
 /// How long a link restores an account.
 pub const RESTORATION_LIFETIME: Duration = Duration::days(7);
 
-/// By how much the times of a change and of its mail may differ: one is the server's, the other may be the database's.
+/// The most that the times of a change and of its mail may differ: one is the server's, the other may be the database's.
 const TIMES_DIFFER: Duration = Duration::minutes(1);
 
 /// What a restored account gets in the place of its credentials.
@@ -62,7 +62,7 @@ pub async fn restore(
         return Ok(None);
     };
     let mut transaction = pool.begin().await?;
-    // As an erasure does, the player's row first.
+    // The player's row is locked first, as by an erasure.
     let locked = sqlx::query_scalar!("select id from player where id = $1 for no key update", player);
     locked.fetch_optional(&mut *transaction).instrument(statement("lock player")).await?;
     let used = sqlx::query!(

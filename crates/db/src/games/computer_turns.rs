@@ -16,7 +16,7 @@ const COUNTED_MAX: i64 = 10_000;
 /// How many turns are assigned to rounds by one statement.
 const ASSIGNED_AT_ONCE: i64 = 1_000;
 
-/// By how much the turn of a guest or a new account counts as younger than it is. Within a round other accounts come before them, and no
+/// The turn of a guest or a new account counts as younger by this much. Within a round other accounts come before them, and no
 /// guest waits for accounts for ever.
 const GUEST_HANDICAP: time::Duration = time::Duration::seconds(1);
 

@@ -133,7 +133,7 @@ impl ResultText {
         }
     }
 
-    /// From the columns of `game`: null until it is finished. The winner is null for a draw too.
+    /// The result from the columns of `game`: null until the game is finished. The winner is null for a draw too.
     pub(crate) fn of_columns(
         winner: Option<String>,
         reason: Option<String>,

@@ -117,7 +117,7 @@ impl fmt::Debug for Statuses {
     }
 }
 
-/// Whose games.
+/// The scope of a list: whose games it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Whose {
     /// All public games.
@@ -130,7 +130,7 @@ pub enum Whose {
     At(PositionKey),
 }
 
-/// Which games of a player.
+/// The games of a player that a list has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Of {
     /// The player.

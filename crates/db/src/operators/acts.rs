@@ -196,7 +196,7 @@ pub async fn close_report(
 ) -> Result<Acted, DbError> {
     let mut transaction = pool.begin().await?;
     let Some(reported) = reports::reported_by(&mut transaction, report).await? else { return Ok(Acted::Unknown) };
-    // Before the report, as an erasure does.
+    // The player's row is locked before the report's, as by an erasure.
     if lock(&mut transaction, reported).await?.is_none() {
         return Ok(Acted::Unknown);
     }
@@ -237,7 +237,7 @@ pub enum Reading {
 pub async fn read_game(pool: &PgPool, operator: &str, report: Uuid, now: OffsetDateTime) -> Result<Reading, DbError> {
     let mut transaction = pool.begin().await?;
     let Some(reported) = reports::reported_by(&mut transaction, report).await? else { return Ok(Reading::Unknown) };
-    // Before the report, as an erasure does.
+    // The player's row is locked before the report's, as by an erasure.
     if lock(&mut transaction, reported).await?.is_none() {
         return Ok(Reading::Unknown);
     }

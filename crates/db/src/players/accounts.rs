@@ -36,16 +36,16 @@ pub enum Named {
 /// What becomes of a player's webhooks when the player's credentials are revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WebhookChoice {
-    /// They stay.
+    /// The webhooks stay.
     Keep,
-    /// They are deleted.
+    /// The webhooks are deleted.
     Delete,
 }
 
 /// What becomes of a player's identities when the player gets a new password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdentityChoice {
-    /// They stay.
+    /// The identities stay.
     Keep,
     /// All of them are unlinked.
     Unlink,

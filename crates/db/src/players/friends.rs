@@ -210,7 +210,7 @@ fn change(kept: Option<Kept>, now: OffsetDateTime) -> Change {
         Some(at) => Change::Nothing(FriendStatus::Friends, at),
         None if kept.is_withdrawn || kept.asked_at <= now - REQUEST_LIFETIME => Change::Ask,
         None if kept.is_own => Change::Nothing(FriendStatus::Asked, kept.asked_at),
-        // Also one that the player has declined: the other has not withdrawn it.
+        // A request that the player has declined can be accepted as well: the other player has not withdrawn it.
         None => Change::Accept,
     }
 }

@@ -24,13 +24,14 @@ const SEARCHED: Duration = Duration::days(60);
 /// How long every account is new.
 pub const NEW_FOR: Duration = Duration::days(1);
 
-/// After so many games with others an account is not new any more, even without a verified address and an issuer.
+/// How many games with others make an account known: after them it is not new any more, even without a verified address and an
+/// issuer.
 const KNOWING_GAMES: i64 = 5;
 
-/// From so many other networks these others come.
+/// How many different networks these other players must come from.
 const KNOWING_NETWORKS: i64 = 3;
 
-/// So many plies a game has that counts for it.
+/// The least plies of a game that counts for it.
 const KNOWING_PLIES: i32 = 10;
 
 /// How many finished games at each seat are looked at, the newest first.

@@ -37,7 +37,7 @@ pub struct VariantStats {
     pub draws: u32,
     /// Games lost.
     pub losses: u32,
-    /// By how many seeds the player's store was ahead, on average over the games whose score is meaningful. Games that ended by
+    /// The lead of the player's store in seeds, on average over the games whose score is meaningful. Games that ended by
     /// resignation, by timeout or for an unknown reason are left out. A draw is 0.
     pub average_margin: Option<f64>,
     /// How the last games ended, and how many of them ended so in a row.
@@ -58,7 +58,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// From the number by which the statement counts it.
+    /// The ending that the statement counts by this number.
     const fn of(sign: i32) -> Self {
         match sign {
             0 => Ending::Draw,

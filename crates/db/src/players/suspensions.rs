@@ -32,7 +32,7 @@ pub enum SuspendedGames {
     PlayOn,
     /// The player does not move, and the clocks stand until the suspension ends.
     Stop,
-    /// They end. So they do with a ban.
+    /// The games end, as they do with a ban.
     End,
 }
 

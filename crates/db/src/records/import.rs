@@ -68,7 +68,7 @@ pub async fn play(
         };
         imports.iter().map(play).collect()
     };
-    // Some ten thousand moves: on this thread they would block other requests.
+    // An import has some ten thousand moves: on this thread they would block other requests.
     Ok(spawn_blocking(play).await.expect("playing games does not panic"))
 }
 

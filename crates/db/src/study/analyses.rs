@@ -30,7 +30,7 @@ pub const GUEST_WAITING_MAX: i64 = 3;
 /// How many analyses all guests and new accounts of one network may have queued: a school class behind one address, a game of each.
 pub const NETWORK_WAITING_MAX: i64 = 30;
 
-/// By how much the request of a guest or a new account counts as younger than it is. Within a round other accounts come before them, and
+/// The request of a guest or a new account counts as younger by this much. Within a round other accounts come before them, and
 /// no guest waits for accounts for ever.
 const GUEST_HANDICAP: Duration = Duration::seconds(30);
 

@@ -87,7 +87,7 @@ fn groups(entries: &[Numbered]) -> impl Iterator<Item = &[Numbered]> {
     entries.chunk_by(|one, other| one.0 == other.0)
 }
 
-/// From a position to a later one.
+/// The distance from a position to a later one.
 const fn distance(from: i64, to: i64) -> u64 {
     to.wrapping_sub(from).cast_unsigned()
 }

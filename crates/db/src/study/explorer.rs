@@ -37,8 +37,7 @@ pub struct MoveStats {
     pub south_wins: u64,
     /// How many of the games North won.
     pub north_wins: u64,
-    /// By how many seeds South was ahead in the end, on average over the games that were played to their end; `None` if
-    /// none was.
+    /// South's lead in seeds at the end, on average over the games that were played to their end; `None` if none was.
     pub average_lead: Option<f64>,
     /// When it was last played.
     pub last_played_at: OffsetDateTime,

@@ -26,7 +26,7 @@ const CHUNKS: usize = 256;
 pub struct Place(Entry);
 
 impl Place {
-    /// Before all entries.
+    /// The place before all entries.
     pub const FIRST: Self = Self(LEAST);
 }
 

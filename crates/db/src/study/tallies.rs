@@ -55,7 +55,7 @@ impl Tallies {
         }
     }
 
-    /// As rows, in the order of the key, so that neighbouring rows are written one after the other.
+    /// The tallies as rows, in the order of the key, so that neighbouring rows are written one after the other.
     pub(super) fn columns(self) -> MoveColumns {
         MoveColumns::of(self.0.into_iter().map(|((position, is_imported, mv), tally)| MoveRow {
             position,

@@ -40,7 +40,7 @@ pub struct Listed {
 pub struct Read {
     /// Each game, and whether it can be read.
     games: Vec<(Uuid, bool)>,
-    /// They number the games by their places above.
+    /// Visits of positions, whose numbers of games are indices of `games`.
     visits: Vec<Visit>,
     /// Games that cannot be counted, and why.
     pub unreadable: Vec<(GameId, DbError)>,

@@ -51,7 +51,7 @@ const NORTH_WON: u8 = 4;
 /// How many first bits of a position make its range.
 const RANGE_BITS: u32 = 10;
 
-/// From when microseconds are counted.
+/// The moment from which PostgreSQL counts microseconds.
 const EPOCH: OffsetDateTime = datetime!(2000-01-01 00:00 UTC);
 
 /// The visits of a game with a number.

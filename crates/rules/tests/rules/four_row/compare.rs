@@ -66,7 +66,7 @@ fn compare(variant: Variant, seed: u64) -> u64 {
     0
 }
 
-/// Some words of both sides, and all of the side to move.
+/// Words of moves to try: all of the side to move, and some of both sides.
 fn words(position: &AnyPosition, action: u64) -> Vec<String> {
     let mut words: Vec<String> = OTHERS.iter().map(|word| (*word).to_owned()).collect();
     if action.is_multiple_of(4) {
