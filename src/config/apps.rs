@@ -34,7 +34,7 @@ pub enum App {
         /// The app's name
         name: String,
     },
-    /// Change with whom the players of an app play, or its quotas. Running servers follow at once
+    /// Change the opponents of an app's players, or its quotas. Running servers follow at once
     Update {
         /// The app's name
         name: String,
@@ -76,9 +76,9 @@ pub struct AppPolicies {
 /// The opponents of an app's players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PlaysWith {
-    /// With everyone
+    /// All players
     Everyone,
-    /// Only with other players of the app
+    /// Only other players of the app
     App,
 }
 

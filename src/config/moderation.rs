@@ -15,7 +15,7 @@ pub enum Operators {
     },
     /// List the operators
     List,
-    /// Give an operator another key, and print it. The former one opens nothing from then on
+    /// Give an operator another key, and print it. The former key is void at once
     Rotate {
         /// The operator's name
         name: String,

@@ -64,7 +64,7 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "*", value_delimiter = ',', value_parser = origin, value_name = "ORIGINS")]
     pub cors_origins: Vec<String>,
 
-    /// Days after which a guest without a game that was not seen since is deleted; 0 for never
+    /// Days after it was last seen until a guest without a game is deleted; 0 for never
     #[arg(long, env, global = true, default_value_t = 90, value_name = "DAYS")]
     pub guest_retention_days: u16,
 
@@ -72,7 +72,7 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 7, value_name = "DAYS")]
     pub guest_game_days: u16,
 
-    /// Days after its end after which the log of a game is folded into a compact form, a twentieth of the space; 0 for never.
+    /// Days from the end of a game until its log is folded into a compact form, a twentieth of the space; 0 for never.
     /// Binaries before this release cannot read the database any more once a log is archived; `mancala-server unarchive` undoes it.
     /// Nothing is archived in the first day after migration 0034 or after `unarchive`
     #[arg(long, env, global = true, default_value_t = 7, value_name = "DAYS")]
@@ -151,7 +151,7 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "off", value_name = "SWITCH")]
     pub webhook_allow_private: Switch,
 
-    /// The ports at which webhooks may be, separated by commas. With `--webhook-allow-private on`, all ports are allowed
+    /// The ports that webhooks may use, separated by commas. With `--webhook-allow-private on`, all ports are allowed
     #[arg(long, env, global = true, default_value = "443", value_parser = webhook_ports, value_name = "PORTS")]
     pub webhook_ports: Ports,
 

@@ -26,7 +26,7 @@ pub enum Command {
     Verify(Verify),
     /// Write all games to a file, oldest first, and exit
     Export(Export),
-    /// Import the games of files, and exit: with 3 if a game was refused. Reads text records, OGN, and one JSON game a line. A
+    /// Import the games of files, and exit: with 3 if a game was refused. Reads text records, OGN, and JSON with a game per line. A
     /// rerun stores no game twice
     Import(Import),
     /// Rebuild the opening explorer from all public games with a result, and exit. Needs a database user that owns the tables.
