@@ -30,7 +30,7 @@ static DATABASE: Mutex<Known> = Mutex::new(Known::NOTHING);
 #[derive(Debug)]
 struct Known {
     availability: Availability,
-    /// When kinds of failures had their last line, of the last second.
+    /// When each kind of failure had its last line, within the last second.
     last_lines: BTreeMap<u64, Instant>,
     /// How many failures had no line since the last one.
     left_out: u64,

@@ -64,7 +64,7 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "*", value_delimiter = ',', value_parser = origin, value_name = "ORIGINS")]
     pub cors_origins: Vec<String>,
 
-    /// Days after it was last seen until a guest without a game is deleted; 0 for never
+    /// Days from its last call until a guest without a game is deleted; 0 for never
     #[arg(long, env, global = true, default_value_t = 90, value_name = "DAYS")]
     pub guest_retention_days: u16,
 

@@ -51,7 +51,7 @@ impl ClientSecret {
         Ok(Self::Apple(Box::new(AppleKey { team_id, key_id, key: key.map_err(|_| wrong())? })))
     }
 
-    /// The secret for one exchange; `None` of a public client.
+    /// The secret for one exchange; `None` for a public client.
     pub(super) fn now(&self, client_id: &str, now: OffsetDateTime) -> Option<String> {
         match self {
             Self::None => None,

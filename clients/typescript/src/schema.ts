@@ -990,9 +990,9 @@ export interface paths {
         get?: never;
         /**
          * Block a player
-         * @description Between the caller and a blocked player no game begins, and no offer is made, whichever of them asks. They join none of each other's
-         *     open games, and seeks do not pair them. Neither finds the other's open games in lists. Open invitations between them are ended. Active
-         *     games are played on. The other player is not told. Blocking again is 204.
+         * @description Between the caller and a blocked player no game begins, and no offer is made, whichever of them asks. They join none of each
+         *     other's open games, and seeks do not pair them. Neither finds the other's open games in lists. Open invitations between them
+         *     are ended. Active games are played on. The other player is not notified. Blocking again is 204.
          *
          *     - `forbidden`: the caller itself, or neither a guest nor an account
          */
@@ -1548,7 +1548,7 @@ export interface paths {
         };
         /**
          * List what operators did
-         * @description The last act first. Acts are only added; of an erased player's acts, the operator, the time and the kind are left.
+         * @description The last act first. Acts are only added. When a player is erased, its acts keep the operator, the time and the kind.
          */
         get: operations["list_operator_acts"];
         put?: never;
@@ -3111,7 +3111,7 @@ export interface components {
             offer?: string;
             /** @description Only for `created`, `joined`, `reseated`. */
             player?: components["schemas"]["Player"];
-            /** @description For `created`: `true` of practice against the computer, and otherwise absent. */
+            /** @description For `created`: `true` for practice against the computer, and otherwise absent. */
             practice?: boolean;
             /**
              * Format: uuid
@@ -3126,7 +3126,7 @@ export interface components {
              * @example 7
              */
             seq: number;
-            /** @description Only for `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. For `created`: The creator's side; of a game against oneself, the side that opens. For `aborted`: The side whose player ended it. */
+            /** @description Only for `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. For `created`: The creator's side; in a game against oneself, the side that opens. For `aborted`: The side whose player ended it. */
             side?: components["schemas"]["Side"];
             /**
              * Format: int32
@@ -3187,8 +3187,8 @@ export interface components {
         ExploredMove: {
             /**
              * Format: double
-             * @description The average lead of South's store over North's at the end, in seeds, rounded to hundredths, of the games that were played to their
-             *     end. Null if there is none.
+             * @description The average lead of South's store over North's at the end, in seeds, rounded to hundredths. Only games that were played
+             *     to their end count. Null if there is none.
              * @example 3.25
              */
             average_margin: number | null;
@@ -3506,7 +3506,7 @@ export interface components {
              * @example 3
              */
             ply: number;
-            /** @description `true` of practice against the computer, and otherwise absent. */
+            /** @description `true` for practice against the computer, and otherwise absent. */
             practice?: boolean;
             /**
              * Format: int32
@@ -4015,7 +4015,7 @@ export interface components {
              */
             offer?: string;
             player?: components["schemas"]["MessagePlayer"];
-            /** @description For `created`: `true` of practice against the computer, and otherwise absent. */
+            /** @description For `created`: `true` for practice against the computer, and otherwise absent. */
             practice?: boolean;
             /**
              * Format: uuid
@@ -4030,7 +4030,7 @@ export interface components {
              * @example 7
              */
             seq: number;
-            /** @description Only for `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. For `created`: The creator's side; of a game against oneself, the side that opens. For `aborted`: The side whose player ended it. */
+            /** @description Only for `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. For `created`: The creator's side; in a game against oneself, the side that opens. For `aborted`: The side whose player ended it. */
             side?: components["schemas"]["Side"];
             /**
              * Format: int32
@@ -4055,7 +4055,7 @@ export interface components {
             effects: components["schemas"]["Effect"][];
             /**
              * Format: int64
-             * @description Time since the ply before; of the first, since the game started.
+             * @description Time since the ply before; for the first ply, since the game started.
              * @example 12400
              */
             elapsed_ms: number;
@@ -4184,7 +4184,7 @@ export interface components {
             operator: string;
             /**
              * Format: uuid
-             * @description Null of what was done to no player, and once the player is erased.
+             * @description Null if it was done to no player, and once the player is erased.
              */
             player_id: string | null;
             reason: string | null;
@@ -4620,7 +4620,7 @@ export interface components {
             offer?: string;
             /** @description Only for `created`, `joined`, `reseated`. */
             player?: components["schemas"]["Player"];
-            /** @description For `created`: `true` of practice against the computer, and otherwise absent. */
+            /** @description For `created`: `true` for practice against the computer, and otherwise absent. */
             practice?: boolean;
             /**
              * Format: uuid
@@ -4635,7 +4635,7 @@ export interface components {
              * @example 7
              */
             seq: number;
-            /** @description Only for `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. For `created`: The creator's side; of a game against oneself, the side that opens. For `aborted`: The side whose player ended it. */
+            /** @description Only for `created`, `joined`, `offered`, `offer_declined`, `offer_withdrawn`, `reseated`, `paused`, `resumed`, `rematched`, `timed_out`, `resigned`, `aborted`. For `created`: The creator's side; in a game against oneself, the side that opens. For `aborted`: The side whose player ended it. */
             side?: components["schemas"]["Side"];
             /**
              * Format: int32

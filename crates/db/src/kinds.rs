@@ -26,7 +26,7 @@ impl ClockKind {
 pub enum OpponentKind {
     /// Anyone may join.
     Open,
-    /// By a join code.
+    /// Any player that has the join code.
     Link,
     /// A single invited player.
     Player,

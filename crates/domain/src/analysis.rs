@@ -9,7 +9,7 @@ use crate::{BySeat, Game, Opponent, PlayerId, Seat, Status};
 /// The edition of the analysis: raised when the same game would be judged differently.
 pub const ANALYSIS_EDITION: u16 = 4;
 
-/// The most plies that are judged: of a longer game the last ones. Several times the longest game that people play.
+/// The most plies that are judged; in a longer game, the last ones. Several times the longest game that people play.
 pub const PLIES_ANALYSED_MAX: u32 = 2000;
 
 /// The unit of values and losses is the hundredth of a seed.

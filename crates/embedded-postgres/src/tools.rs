@@ -30,8 +30,8 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// The programs for a server of this major version: of the same version if they are there, otherwise newer ones. Older
-    /// programs refuse a newer server.
+    /// The programs for a server of this major version: the same version if it is there, otherwise a newer one. Older programs
+    /// refuse a newer server.
     ///
     /// # Errors
     /// There are none: the message says what was found instead.

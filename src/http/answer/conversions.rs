@@ -1,4 +1,4 @@
-//! The problem that a failure of the database, of a view or of the domain becomes.
+//! Turns failures of the database, of views and of the domain into problems.
 
 use std::error::Error as StdError;
 

@@ -1,5 +1,5 @@
-//! Reads the events of a player's games after a position: of all games, or of those that a notification has named. Knows no page
-//! and no stream.
+//! Reads the events after a position in all games of a player, or in the games that a notification has named. Knows no page and
+//! no stream.
 
 use std::collections::HashMap;
 

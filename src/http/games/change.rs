@@ -145,7 +145,7 @@ struct Loaded {
     plies: Vec<Ply>,
     /// For an accepted takeback with a clock that has increments, the whole log.
     log: Vec<Event>,
-    /// Games that are not over: of the player that joins. For a rematch, of the player that has more of them.
+    /// Unfinished games of the player that joins; for a rematch, of the player that has more of them.
     running_games: u32,
     /// Whether a block or a suspension keeps the player from what the command asks for.
     is_blocked: bool,

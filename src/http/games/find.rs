@@ -28,8 +28,8 @@ use crate::{
 /// How long a reader waits for a permit. After that it reads without one: what holds the permits will not end by waiting.
 pub(crate) const READ_PERMIT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The `Cache-Control` of a game's moves and positions: of a finished public game, all caches may keep them for ever, unless it can be
-/// deleted.
+/// The `Cache-Control` of a game's moves and positions. All caches may keep those of a finished public game for ever, unless it
+/// can be deleted.
 pub(crate) fn cache_control(game: &Game) -> (HeaderName, &'static str) {
     if game.status() == Status::Finished && game.terms().visibility == Visibility::Public && !is_imported(game) {
         KEPT_FOR_EVER

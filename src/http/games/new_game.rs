@@ -393,7 +393,7 @@ impl CreateGame {
         })
     }
 
-    /// The terms, unless a part has a fault: of those found before, and of the others.
+    /// The terms, or all faults: those that were found before, and those of the other parts.
     pub(super) fn terms(self, base: Option<Base>, mut faults: Faults) -> Result<Terms, Problem> {
         let visibility = self.visibility();
         let opponent = faults.take(self.opponent(visibility == Visibility::Private))?;

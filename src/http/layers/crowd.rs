@@ -31,8 +31,8 @@ impl<T> Crowd<T> {
         }
     }
 
-    /// The connection to close: of the address with most connections, the one that idles longest. `None` if that address has
-    /// no idle one.
+    /// The connection to close: at the address with most connections, the one that idles longest. `None` if that address has no
+    /// idle one.
     pub fn most_dispensable(&self, idle_since: impl Fn(&T) -> Option<Instant>) -> Option<Rc<T>> {
         let most = self.connections.values().max_by_key(|open| open.len())?;
         let idle = most.iter().filter_map(Weak::upgrade).filter_map(|open| Some((idle_since(&open)?, open)));

@@ -50,7 +50,7 @@ pub async fn complete(
     })
 }
 
-/// Changes the headers of a request's outcome: of an answer, or of an error that becomes one later.
+/// Changes the headers of an answer, or of an error that becomes an answer later.
 pub fn with(
     outcome: Result<ServiceResponse<BoxBody>, actix_web::Error>,
     change: impl Fn(&mut HeaderMap) + 'static,

@@ -22,7 +22,7 @@ use crate::{
 
 /// List what operators did
 ///
-/// The last act first. Acts are only added; of an erased player's acts, the operator, the time and the kind are left.
+/// The last act first. Acts are only added. When a player is erased, its acts keep the operator, the time and the kind.
 #[utoipa::path(
     tag = "operators",
     operation_id = "list_operator_acts",
@@ -81,7 +81,7 @@ pub(super) struct ActView {
     #[schema(example = "warn")]
     act: String,
     at: Timestamp,
-    /// Null of what was done to no player, and once the player is erased.
+    /// Null if it was done to no player, and once the player is erased.
     #[schema(required = true)]
     player_id: Option<Uuid>,
     /// The report that was closed, or whose game was read.

@@ -44,9 +44,9 @@ const CONCURRENT: usize = 8;
 
 /// Block a player
 ///
-/// Between the caller and a blocked player no game begins, and no offer is made, whichever of them asks. They join none of each other's
-/// open games, and seeks do not pair them. Neither finds the other's open games in lists. Open invitations between them are ended. Active
-/// games are played on. The other player is not told. Blocking again is 204.
+/// Between the caller and a blocked player no game begins, and no offer is made, whichever of them asks. They join none of each
+/// other's open games, and seeks do not pair them. Neither finds the other's open games in lists. Open invitations between them
+/// are ended. Active games are played on. The other player is not notified. Blocking again is 204.
 ///
 /// - `forbidden`: the caller itself, or neither a guest nor an account
 #[utoipa::path(

@@ -107,7 +107,7 @@ struct Export {
 }
 
 impl Export {
-    /// The whole text; of a long game as JSON, the text up to its first plies.
+    /// The whole text; for a long game as JSON, the text up to its first plies.
     async fn text(&self, format: Format) -> Result<String, Problem> {
         let (found, viewer) = (self.found.clone(), self.viewer);
         self.run(move |reads| async move {

@@ -20,7 +20,8 @@ use crate::{
     },
 };
 
-/// The operations, besides reads, of a suspended player: none begins a game, or reaches another player who does not play with it already.
+/// What a suspended player may do besides reading: no operation begins a game, or reaches another player who does not play with
+/// it already.
 const PERMITTED: &[(&str, &str)] = &[
     ("POST", "/v1/players"),
     ("POST", "/v1/tokens"),

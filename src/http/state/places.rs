@@ -122,7 +122,7 @@ impl<T> Places<T> {
 }
 
 impl<T> Waiting<T> {
-    /// The next task: of each lane in turn.
+    /// The next task: the lanes take turns.
     fn leave(&mut self) -> Option<T> {
         let lanes = (&mut self.known, &mut self.strangers);
         let (first, second) = if self.known_are_next { lanes } else { (lanes.1, lanes.0) };

@@ -73,7 +73,7 @@ pub struct Caller {
     pub is_guest: bool,
     /// Whether the player was a new account, which shares limits as a guest does. The token after that no longer says so.
     pub is_new: bool,
-    /// The sign-in of the token; `None` of players of apps, and of tokens of releases that named none.
+    /// The sign-in of the token; `None` for players of apps, and for tokens of releases that named none.
     pub sign_in: Option<Uuid>,
     /// When the player last proved who it is, as a Unix timestamp: when the sign-in began. `None` as above.
     pub auth_time: Option<i64>,

@@ -160,8 +160,8 @@ struct ExploredMove {
     /// How many of the games North won.
     #[schema(minimum = 0)]
     north: u64,
-    /// The average lead of South's store over North's at the end, in seeds, rounded to hundredths, of the games that were played to their
-    /// end. Null if there is none.
+    /// The average lead of South's store over North's at the end, in seeds, rounded to hundredths. Only games that were played
+    /// to their end count. Null if there is none.
     #[schema(required = true, example = 3.25)]
     average_margin: Option<f64>,
     /// When it was last played there; null if it never was.

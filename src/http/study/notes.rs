@@ -145,7 +145,7 @@ pub async fn delete_note(
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// The ply that the address names, of a game that the player may see.
+/// The ply that the address names, in a game that the player may see.
 async fn find_ply(state: &AppState, player: PlayerId, game: GameId, request: &HttpRequest) -> Result<u32, Problem> {
     let found = find_visible(state, game, Some(player)).await?;
     let ply = ply_of(request).filter(|ply| *ply <= found.seated.game.ply());

@@ -60,10 +60,10 @@ pub struct EventView {
 pub enum FactView {
     /// The game was created.
     Created {
-        /// The creator's side; of a game against oneself, the side that opens.
+        /// The creator's side; in a game against oneself, the side that opens.
         side: SideWord,
         player: PlayerView,
-        /// `true` of practice against the computer, and otherwise absent.
+        /// `true` for practice against the computer, and otherwise absent.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         practice: Option<bool>,

@@ -31,7 +31,7 @@ pub struct MoveView {
     #[schema(example = "D")]
     word: String,
     at: Timestamp,
-    /// Time since the ply before; of the first, since the game started.
+    /// Time since the ply before; for the first ply, since the game started.
     #[schema(minimum = 0, example = 12400)]
     elapsed_ms: u64,
     /// What happened on the board, in order. A client can animate the move without knowing the rules.

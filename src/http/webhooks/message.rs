@@ -42,7 +42,7 @@ struct GameData {
     /// The player's present side; null for a player of no side, or of both.
     side: Option<SideWord>,
     variant: String,
-    /// `true` of practice against the computer, and otherwise absent.
+    /// `true` for practice against the computer, and otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     practice: Option<bool>,
     status: &'static str,

@@ -47,7 +47,7 @@ struct GameMessageData {
     side: Option<SideWord>,
     #[schema(example = "kalah")]
     variant: String,
-    /// `true` of practice against the computer, and otherwise absent.
+    /// `true` for practice against the computer, and otherwise absent.
     #[schema(nullable = false)]
     practice: Option<bool>,
     status: StatusWord,

@@ -25,8 +25,8 @@ async fn game_of_one(app: &TestApp) -> (String, Guest) {
     (game["id"].as_str().expect("an id").to_owned(), ana)
 }
 
-/// The first game that ends by repetition, of a series of games. In each game of the series, the sides take their moves
-/// in turn from another place.
+/// The first game of a series that ends by repetition. In each game of the series, the sides take their moves in turn from
+/// another place.
 fn repeating_line() -> Vec<Move> {
     let options = AnyOptions::parse(Variant::Oware, "standard", OPTIONS).expect("the options are valid");
     let line = |seed: usize| {

@@ -146,7 +146,7 @@ async fn count(app: &TestApp, column: &Column, player: &Guest) -> i64 {
     sqlx::query_scalar(AssertSqlSafe(query)).bind(wanted).fetch_one(&app.db).await.expect("a count")
 }
 
-/// The columns that are not as the list says: `is_left` is `None` of what is not looked at.
+/// The columns that are not as the list says: `is_left` is `None` where it does not matter.
 async fn wrong(app: &TestApp, player: &Guest, is_left: impl Fn(&Content) -> Option<bool>) -> Vec<String> {
     let mut found = vec![];
     for column in COLUMNS.iter().filter(|column| !GAMES.contains(&column.table)) {

@@ -101,7 +101,7 @@ async fn quiet_hours_are_silent_and_end_in_one_notification_for_many_games() {
     assert!(push.pushed().await.is_empty());
     assert!(push.pushed().await.is_empty());
     assert_eq!(count_rows(&push.app, "push_device where due_at > now() + interval '50 min' and failures = 0").await, 1);
-    // Settings that end them end the wait.
+    // New settings that end the quiet hours end the wait.
     let over = json!({"from": in_minutes(-60), "until": in_minutes(-10), "time_zone": "UTC"});
     write(&push, &ana, &json!({"quiet_hours": over})).await;
     let shown = opened(&browser, &push.round().await);

@@ -66,7 +66,7 @@ async fn a_group_that_was_stored_as_its_connection_broke_is_acknowledged() {
     let cutting = async {
         let waiting = f64::from(u32::try_from(TOGETHER).expect("a small number"));
         until("they wait", || sample(&metrics.text(), "mancala_appends_queued") >= waiting).await;
-        // Not of the first: its own statement may be sent again, if the lock was held for too long.
+        // The first one is left out: its own statement may be sent again, if the lock was held for too long.
         wire.swallow_the_answer_about(&games[0]);
         open_gate(&app, held).await;
     };

@@ -31,7 +31,7 @@ pub const RULES: [(Variant, &str, &str); 5] = [
 
 pub const BEGUN: OffsetDateTime = datetime!(2026-11-01 00:00 UTC);
 
-/// What the explorer says of a move in a position; of games that ended there, how many they are.
+/// What the explorer says of a move in a position. For the end of games: how many ended there.
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     pub games: u64,

@@ -9,7 +9,7 @@ use syn::{Attribute, File, ImplItem, Item, Meta};
 
 /// A file of a package's `src`.
 pub struct Source {
-    /// The folder below `crates/`; of the root package `server` for the library, and `main` for the binary.
+    /// The folder below `crates/`. For the root package, `server` for the library, and `main` for the binary.
     pub package: String,
     /// From the workspace's root: `crates/db/src/games/append.rs`.
     pub path: String,

@@ -21,7 +21,7 @@ pub struct Sight {
     pub asked_at: Instant,
     /// How long the answer took.
     pub took: Duration,
-    /// `None` of a standby, and while a restoration has removed the tables.
+    /// `None` for a standby, and while a restoration has removed the tables.
     trace: Option<Trace>,
 }
 

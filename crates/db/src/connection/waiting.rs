@@ -82,7 +82,7 @@ fn may_pass(error: &sqlx::Error) -> bool {
 struct Role {
     is_standby: bool,
     is_read_only: bool,
-    /// 0 of a standby.
+    /// 0 for a standby.
     timeline: i64,
 }
 

@@ -52,7 +52,7 @@ pub async fn find_each(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, Res
     Ok(each)
 }
 
-/// The versions of games, of those that exist.
+/// The versions of those games that exist.
 pub async fn versions(pool: &PgPool, ids: &[GameId]) -> Result<Vec<(GameId, u32)>, DbError> {
     let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
     let rows = sqlx::query!("select id, version from game where id = any($1)", &ids)

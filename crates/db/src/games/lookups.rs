@@ -115,7 +115,7 @@ async fn reply_to_all(mut connection: DedicatedConnection, mut queue: mpsc::Rece
     }
 }
 
-/// The fingerprints of these games as they are now, of those that exist.
+/// The present fingerprints of those games that exist.
 pub async fn fingerprints(pool: &PgPool, games: &[GameId]) -> Result<HashMap<GameId, Fingerprint>, DbError> {
     let ids: Vec<_> = games.iter().map(|game| game.0).collect();
     let found = find(pool, &ids).instrument(statement("select game player")).await?;

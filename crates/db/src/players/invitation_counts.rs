@@ -124,7 +124,7 @@ async fn quota_used_until(
     .fetch_one(connection)
     .instrument(statement("select invitation_count"))
     .await?;
-    // `None` is the least: of a quota with room. An account needs room in its network, or among what is kept for accounts.
+    // `None` is the least: the quota has room. An account needs room in its network, or among what is kept for accounts.
     let of_network = if is_account { used.shared.min(used.kept.max(used.kept_shared)) } else { used.shared };
     Ok(used.own.max(of_network).map(|oldest| oldest + WINDOW))
 }

@@ -1,4 +1,4 @@
-//! Lists of others that a player keeps: of those that it has blocked, and of those that it has muted. Knows no table of them.
+//! Lists that a player keeps: of the players that it has blocked, and that it has muted. Knows no table of them.
 
 use mancala_domain::{Player, PlayerId};
 use sqlx::PgConnection;

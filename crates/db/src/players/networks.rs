@@ -180,7 +180,7 @@ async fn forget(pool: &PgPool, players: &[Uuid]) -> Result<u64, DbError> {
 pub(crate) struct Requester {
     /// Whether the player is a guest.
     pub is_guest: bool,
-    /// The network of a guest or a new account, if it is known; of an app's player the app.
+    /// The network of a guest or a new account, if it is known; for an app's player the app.
     pub network: Option<Uuid>,
     /// Whose turn it is in a round: the network or app, or else the player.
     pub round_key: Uuid,

@@ -29,7 +29,7 @@ pub const QUOTA_WINDOW: Duration = Duration::days(1);
 pub(super) struct Reporter {
     pub id: PlayerId,
     pub is_account: bool,
-    /// The network of a guest, or else that of the report, if it is known; of an app's player the app.
+    /// The network of a guest, or else that of the report, if it is known; for an app's player the app.
     pub network: Option<Uuid>,
 }
 
@@ -81,7 +81,7 @@ pub(super) async fn quota_used_until(
     .fetch_one(connection)
     .instrument(statement("count player_report"))
     .await?;
-    // `None` is the least: of a quota with room. An account needs room in its network, or among what is kept for accounts.
+    // `None` is the least: the quota has room. An account needs room in its network, or among what is kept for accounts.
     let of_network = if reporter.is_account { used.shared.min(used.kept.max(used.kept_shared)) } else { used.shared };
     Ok(used.own.max(of_network).map(|oldest| oldest + QUOTA_WINDOW))
 }

@@ -148,7 +148,7 @@ pub async fn insert(pool: &PgPool, new: &NewReport) -> Result<Reporting, DbError
 struct Person {
     id: PlayerId,
     name: String,
-    /// The network of a guest, if it is known; of an app's player the app.
+    /// The network of a guest, if it is known; for an app's player the app.
     network: Option<Uuid>,
     is_account: bool,
     can_play: bool,

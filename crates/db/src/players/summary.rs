@@ -17,7 +17,7 @@ pub struct Summary {
     pub active: i64,
     /// The player's open games without an opponent.
     pub open: i64,
-    /// Open games to which the player is invited by others than muted ones, of the newest thousand.
+    /// Open games to which players that are not muted have invited the player, among the newest thousand.
     pub invitations: i64,
     /// Offers of opponents that are not muted and await the player's answer, including a rematch of one of the last games.
     pub offers: i64,

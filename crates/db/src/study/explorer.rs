@@ -54,7 +54,7 @@ pub enum Origin {
     Imported,
 }
 
-/// What is known of a move in a position; an empty one: of the end.
+/// What is known of a move in a position. An empty move stands for the end of games.
 struct Row {
     mv: String,
     is_imported: bool,

@@ -14,7 +14,7 @@ pub const OFFERS_MAX: u32 = 3;
 pub struct Context<'a> {
     /// The time of the decision.
     pub now: OffsetDateTime,
-    /// Makes the id of a game that the command begins: of a rematch. The decision puts it into the slot of the game before.
+    /// Makes the id of the game that a rematch begins. The decision puts it into the slot of the game before.
     pub new_game_id: fn() -> GameId,
     /// For moves: the plies that the log has under their numbers. They show that a request is a repetition.
     pub recorded: &'a [Ply],
@@ -22,7 +22,7 @@ pub struct Context<'a> {
     pub newest_plies: &'a [Ply],
     /// For an accepted takeback with a clock that has increments: the whole log.
     pub log: &'a [Event],
-    /// Games that are not over, of the player that joins; of a rematch, of the player that has most of them.
+    /// Unfinished games of the player that joins; for a rematch, of the player that has most of them.
     pub running_games: u32,
     /// For a rematch: whether the opponent's account was erased.
     pub is_opponent_erased: bool,

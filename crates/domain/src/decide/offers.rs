@@ -180,7 +180,7 @@ impl Game {
         }
     }
 
-    /// The game allows such an offer; of a takeback, the ply after which the game would go on.
+    /// The game allows such an offer; for a takeback, the ply after which the game would go on.
     fn check_offer(&self, kind: OfferKind, seat: Seat, context: &Context<'_>) -> Result<Option<u32>, NothingToOffer> {
         match kind {
             OfferKind::Takeback => {

@@ -56,7 +56,7 @@ pub enum OfferAnswer {
     Accept,
     /// By the other player.
     Decline,
-    /// By the offering player; of a pause that was accepted, by either player.
+    /// By the offering player; a pause that was accepted, by either player.
     Withdraw,
 }
 

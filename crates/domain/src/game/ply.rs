@@ -113,7 +113,7 @@ impl Ply {
     }
 }
 
-/// The plies that were not taken back, oldest first, of a history or the end of one.
+/// The plies of a history, or of its end, that were not taken back, oldest first.
 pub(crate) fn standing_plies(plies: &[Ply]) -> Vec<&Ply> {
     let mut standing: Vec<&Ply> = vec![];
     for ply in plies {
