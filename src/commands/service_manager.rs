@@ -30,6 +30,6 @@ async fn feed_watchdog(pause: Duration) {
 
 fn tell(state: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(state) {
-        tracing::warn!("systemd is not told how the service is: {error}");
+        tracing::warn!("systemd cannot be notified: {error}");
     }
 }

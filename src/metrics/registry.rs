@@ -168,7 +168,7 @@ impl Metrics {
         );
         registry.register(
             "clock_offset_seconds",
-            "How far this machine's time of day is ahead of the database's clock, by which the server goes",
+            "How far this machine's time of day is ahead of the database's clock, which the server follows",
             self.clock_offset_seconds.clone(),
         );
         registry.register("append_group_size", "Appends stored by one statement", self.append_group_size.clone());

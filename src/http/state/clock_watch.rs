@@ -41,7 +41,7 @@ impl ClockWatch {
         }
         let offset_ms = i64::try_from(offset.whole_milliseconds()).unwrap_or(i64::MAX);
         if is_wrong {
-            tracing::warn!(offset_ms, "this machine's clock differs from the database's, by which the server goes");
+            tracing::warn!(offset_ms, "this machine's clock differs from the database's, which the server follows");
         } else {
             tracing::info!(offset_ms, "this machine's clock is right again");
         }

@@ -211,7 +211,7 @@ impl Database {
         // The lock is held meanwhile: a second connection goes on only after the observers have forgotten.
         if continuity == Continuity::SetBack {
             self.0.epoch.fetch_add(1, Ordering::AcqRel);
-            tracing::warn!("the database is another one, or was restored: what was remembered of it is forgotten");
+            tracing::warn!("the database is another one, or was restored: its cached state is dropped");
         }
         if continuity != Continuity::Same {
             for observer in &*self.0.observers.lock().unwrap_or_else(PoisonError::into_inner) {
