@@ -157,7 +157,7 @@ impl Metrics {
         );
         registry.register(
             "http_wait_duration_seconds",
-            "Time from the head of a request to the head of its answer, of requests that waited for a game to change",
+            "Time from the head of a request to the head of its answer, for requests that waited for a game to change",
             self.wait_seconds.clone(),
         );
         registry.register("http_refusals", "Answered failures by code", self.refusals.clone());
@@ -208,12 +208,12 @@ impl Metrics {
         );
         registry.register(
             "computer_oldest_turn_seconds",
-            "For how long the oldest of these games has waited for its move",
+            "How long the oldest of these games has waited for its move",
             self.computer_oldest_turn_seconds.clone(),
         );
         registry.register(
             "computer_turn_duration_seconds",
-            "Time from the start of a computer's turn to its move, of moves by this server",
+            "Time from the start of a computer's turn to its move, for moves by this server",
             self.computer_turn_seconds.clone(),
         );
         registry.register(

@@ -58,7 +58,7 @@ impl Upkeep {
         );
         registry.register(
             "archive_lag_seconds",
-            "For how long the oldest log that should be archived has waited, at the last scan",
+            "How long the oldest log that should be archived has waited, at the last scan",
             self.archive_lag.clone(),
         );
         registry.register(

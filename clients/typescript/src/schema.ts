@@ -6473,7 +6473,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is alive */
+            /** @description The server is alive */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -9380,7 +9380,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was the caller's before */
+            /** @description The identity was the caller's before */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9392,7 +9392,7 @@ export interface operations {
                     "application/json": components["schemas"]["Identity"];
                 };
             };
-            /** @description It is the caller's now */
+            /** @description The identity is the caller's now */
             201: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -9443,7 +9443,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is unlinked */
+            /** @description The identity is unlinked */
             204: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];

@@ -19,7 +19,7 @@ use crate::{
 #[utoipa::path(
     tag = "operation",
     operation_id = "get_liveness",
-    responses((status = 200, description = "It is alive", body = Health)),
+    responses((status = 200, description = "The server is alive", body = Health)),
     security(())
 )]
 #[get("/livez")]

@@ -76,8 +76,8 @@ pub async fn list_identities(
     params(("issuer" = String, Path, description = "The issuer's id", example = "google")),
     request_body(content = LinkIdentity, example = json!({"session": "mU1c…", "state": "8Q0v…", "code": "4/0Ad…"})),
     responses(
-        (status = 200, description = "It was the caller's before", body = IdentityView),
-        (status = 201, description = "It is the caller's now", body = IdentityView),
+        (status = 200, description = "The identity was the caller's before", body = IdentityView),
+        (status = 201, description = "The identity is the caller's now", body = IdentityView),
         Failures<(
             Unauthenticated, InvalidToken, InvalidCredentials, SignInRefused, RecentSignInRequired, Forbidden,
             NotFound, IdentityTaken, Unavailable, IssuerUnavailable,
@@ -143,7 +143,7 @@ pub async fn link_identity(
     request_body(content = Option<CurrentPassword>, description = "May be left out",
         example = json!({"current_password": "correct horse"})),
     responses(
-        (status = 204, description = "It is unlinked"),
+        (status = 204, description = "The identity is unlinked"),
         Failures<(Unauthenticated, InvalidToken, InvalidCredentials, RecentSignInRequired, NotFound, LastWayIn)>,
     ),
     security(("bearer" = []))
