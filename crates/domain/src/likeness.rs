@@ -9,10 +9,10 @@ const STEPS_MAX: usize = 8;
 
 /// The forms of a text: one or two. Two texts read alike if they have a form in common.
 ///
-/// Both forms are skeletons (UTS #39, section 4) in compatibility form, without regard to case. They differ in what
-/// comes first. In the one, case is folded first: `adm1n` in capitals is `adm1n`, and a Greek `ν` is a `v`. In the
-/// other, the skeleton of the text as it is shown comes first. A capital `I` is an `l`, and a Cyrillic `В` is a `b`.
-/// One form for both would make `n` and `v` alike, because a capital `ν` looks like an `N`.
+/// Both forms are skeletons (UTS #39, section 4) in compatibility form, without regard to case. They differ in what comes
+/// first. In the first form, case is folded first: `adm1n` in capitals is `adm1n`, and a Greek `ν` is a `v`. In the other, the
+/// skeleton of the text as it is shown comes first. A capital `I` is an `l`, and a Cyrillic `В` is a `b`. One form for both
+/// would make `n` and `v` alike, because a capital `ν` looks like an `N`.
 ///
 /// Another version of Unicode may give other forms.
 pub(crate) fn forms(text: &str) -> Vec<String> {

@@ -186,7 +186,7 @@ async fn of_two_standbys_behind_one_address_the_other_never_answers() {
     let beside = Beside::with(cluster, app, standby, &options);
     let ana = beside.app.guest("Ana").await;
     beside.until_the_standby_answers().await;
-    // What compares positions stays at the first one. Reads are led to the other, which is late.
+    // Comparisons of positions stay with the first standby. Reads go to the other one, which is late.
     other.execute("select pg_wal_replay_pause()").await;
     detour.turn_to(&other.options());
     assert!(beside.standby.end_readers().await > 0);

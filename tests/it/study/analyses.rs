@@ -284,7 +284,7 @@ async fn players_are_served_in_turn_and_wait_for_a_few_at_most() {
         let asked = ask(&app, &id, &ana).await;
         if n == analyses::WAITING_MAX {
             asked.is_problem(409, "too_many_analyses");
-            // What is asked for already is no other one.
+            // An analysis that is requested already does not count again.
             assert_eq!(ask(&app, &games[0], &ana).await.status, 202);
         } else {
             assert_eq!((asked.status.as_u16(), &asked.body["ahead"]), (202, &json!(n)));

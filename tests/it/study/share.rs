@@ -245,7 +245,7 @@ async fn what_is_hidden_and_what_is_not_there_look_alike() {
         let request_id = shown.headers["x-request-id"].to_str().expect("text");
         assert!(shown.text.contains(request_id) && shown.text.contains("not_found"), "{}", shown.text);
         pages.push(shown.text.replace(request_id, ""));
-        // A program gets the one envelope.
+        // A program gets a problem in the usual form.
         let problem = app.get(&format!("/g/{id}"), None).await;
         problem.is_problem(404, "not_found");
     }

@@ -138,9 +138,9 @@ pub async fn remove(pool: &PgPool, own: &OwnPlayer, now: OffsetDateTime) -> Resu
     Ok(true)
 }
 
-/// Confirms the address to which a link with this token was sent, and tells the one before. All links of the account are void with
-/// that, but those that restore the one before.
-/// `None` if the token is no longer good, or another account has the address.
+/// Confirms the address to which a link with this token was sent, and notifies the address before. All links of the account are
+/// void with that, except the links that restore the address before. `None` if the token is no longer good, or another account
+/// has the address.
 pub async fn verify(pool: &PgPool, hash: &TokenHash, now: OffsetDateTime) -> Result<Option<EmailAddress>, DbError> {
     let found = sqlx::query!(
         "select player_id, address from email_token where hash = $1 and kind = 'verify_email' and expires_at > $2",
