@@ -9,7 +9,7 @@ use std::{
 };
 
 use actix_web::{App, HttpServer, web};
-use mancala_server::embedded::{Embedded, PORT};
+use mancala_embedded_postgres::{Embedded, PORT};
 use sqlx::{Connection, PgConnection};
 use tokio::sync::oneshot;
 

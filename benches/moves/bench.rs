@@ -8,11 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mancala_server::{
-    embedded::{self, Durability, Embedded, PORT, Settings as Cluster},
-    http::new_key,
+use ed25519_dalek::{
+    SigningKey,
+    pkcs8::{EncodePrivateKey, spki::der::pem::LineEnding},
 };
-use sqlx::{Connection, PgConnection};
+use mancala_embedded_postgres::{DATABASE, Durability, Embedded, PORT, Settings as Cluster, USER};
+use sqlx::{Connection, PgConnection, postgres::PgConnectOptions};
 
 use crate::{
     check,
@@ -39,6 +40,12 @@ pub struct Bench {
     key: PathBuf,
 }
 
+/// How sqlx connects to the embedded PostgreSQL.
+pub fn connect_options(embedded: &Embedded) -> PgConnectOptions {
+    let options = PgConnectOptions::new_without_pgpass().host(&embedded.socket_folder().to_string_lossy()).port(PORT);
+    options.username(USER).database(DATABASE)
+}
+
 /// What was played in a round, and the cost of one move.
 pub struct Round {
     pub played: Played,
@@ -52,13 +59,14 @@ impl Bench {
         let begun = Instant::now();
         let (embedded, url) = start_embedded(&folder)?;
         let key = folder.join("jwt.pem");
-        fs::write(&key, new_key())?;
+        let signing = SigningKey::from_bytes(&rand::random());
+        fs::write(&key, signing.to_pkcs8_pem(LineEnding::LF).map_err(io::Error::other)?)?;
         fs::set_permissions(&key, Permissions::from_mode(0o600))?;
         let server = Server::start(&url, &key, &folder.join("server.log"))?;
         println!("start to ready, cold (with initdb and migrations): {:.2} s", begun.elapsed().as_secs_f64());
         drop(server);
         let database =
-            PgConnection::connect_with(&embedded::connect_options(&embedded)).await.map_err(io::Error::other)?;
+            PgConnection::connect_with(&connect_options(&embedded)).await.map_err(io::Error::other)?;
         let mut bench = Self { settings, folder, embedded, database, bars: Bars::default(), url, key };
         println!("a commit of one row: {} ms", Figure(bench.commit_ms().await?));
         Ok(bench)
@@ -107,7 +115,7 @@ impl Bench {
     /// Compares the acknowledged moves with the stored ones.
     pub async fn check(&self, records: Vec<Record>) -> io::Result<()> {
         let games = records.len();
-        let moves = check::replay(embedded::connect_options(&self.embedded), records).await?;
+        let moves = check::replay(connect_options(&self.embedded), records).await?;
         println!("replayed afterwards: {games} games, {moves} moves; every log gives its row");
         Ok(())
     }

@@ -2,10 +2,8 @@
 
 use std::{io, sync::Arc};
 
-use mancala_server::{
-    db::{self, games},
-    domain::{Event, Fact, Game, GameId, Moved, PlyAction, Status},
-};
+use mancala_db::{self as db, games};
+use mancala_domain::{Event, Fact, Game, GameId, Moved, PlyAction, Status};
 use sqlx::{PgPool, postgres::PgConnectOptions};
 
 use crate::load::Record;

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use mancala_server::rules::Variant;
+use mancala_rules::Variant;
 
 use crate::{
     bench::Bench,

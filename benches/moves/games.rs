@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mancala_server::rules::Variant;
+use mancala_rules::Variant;
 use sqlx::Row;
 use tokio::{task::JoinHandle, time::sleep};
 

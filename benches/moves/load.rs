@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mancala_server::rules::{AnyOptions, AnyPosition, Move, Side, Variant};
+use mancala_rules::{AnyOptions, AnyPosition, Move, Side, Variant};
 use memchr::memmem;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use tokio::{task::JoinHandle, time::timeout};

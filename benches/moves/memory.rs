@@ -2,7 +2,7 @@
 
 use std::io;
 
-use mancala_server::rules::{AnyOptions, Variant};
+use mancala_rules::{AnyOptions, Variant};
 use uuid::Uuid;
 
 use crate::{

@@ -4,7 +4,7 @@
 use std::{io, sync::Arc, time::Duration};
 
 use futures_util::future::try_join_all;
-use mancala_server::rules::Variant;
+use mancala_rules::Variant;
 use tokio::time::timeout;
 
 use crate::{

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mancala_server::rules::{AnyOptions, Move, Variant};
+use mancala_rules::{AnyOptions, Move, Variant};
 use memchr::memmem;
 use rand::{SeedableRng, rngs::StdRng};
 use tokio::{task::JoinHandle, time::timeout};

@@ -2,7 +2,7 @@
 
 use std::{env, fmt::Display, io, str::FromStr, time::Duration};
 
-use mancala_server::rules::Variant;
+use mancala_rules::Variant;
 
 use crate::disk::Disk;
 

@@ -2,10 +2,9 @@
 
 use std::io;
 
-use mancala_server::embedded;
 use sqlx::{ConnectOptions, PgConnection};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, connect_options};
 
 /// How many statements are printed.
 const SHOWN: i64 = 16;
@@ -19,7 +18,7 @@ impl Statements {
         if !bench.settings.statements {
             return Ok(None);
         }
-        let options = embedded::connect_options(&bench.embedded).username("postgres");
+        let options = connect_options(&bench.embedded).username("postgres");
         let mut superuser = options.connect().await.map_err(io::Error::other)?;
         let create = sqlx::raw_sql("create extension if not exists pg_stat_statements");
         create.execute(&mut superuser).await.map_err(io::Error::other)?;

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mancala_server::rules::{AnyOptions, Variant};
+use mancala_rules::{AnyOptions, Variant};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mancala_server::rules::{AnyOptions, AnyPosition, Variant};
+use mancala_rules::{AnyOptions, AnyPosition, Variant};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 

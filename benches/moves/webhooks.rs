@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures_util::future::try_join_all;
-use mancala_server::rules::Variant;
+use mancala_rules::Variant;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
