@@ -81,11 +81,10 @@ impl Background {
             (actix_web::rt::spawn(run), stopping)
         });
         // This job shares a connection with maintenance, as mail does.
-        let suspending =
-            suspended_games::run(maintaining.clone(), writers.clone(), metrics.upkeep().job("suspended_games"));
+        let suspending = suspended_games::run(maintaining.clone(), writers.clone(), metrics.clone());
         let maintaining =
             maintenance::run(maintaining, writers.clone(), metrics.clone(), maintenance_settings(options));
-        let settling = deadlines::run(settling, writers.clone(), metrics.upkeep().job("deadlines"));
+        let settling = deadlines::run(settling, writers.clone(), metrics.clone());
         let tasks = vec![
             actix_web::rt::spawn(after(jobs_delay, maintaining)),
             actix_web::rt::spawn(after(jobs_delay, settling)),

@@ -16,7 +16,7 @@ use sqlx::PgPool;
 use tokio::{task::spawn_blocking, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::deadlines::settle_game;
+use super::{deadlines::settle_game, rounds::Rounds};
 use crate::{
     clock::now,
     db::{
@@ -30,7 +30,6 @@ use crate::{
     },
     engine::{Endgames, Engine, Evaluation, Limits, Review, ReviewError, Signal},
     metrics::{AnalysisOutcome, Metrics},
-    outage::Outage,
     pace::keep_pace,
     repeats,
     rules::{AnyPosition, Move},
@@ -72,19 +71,10 @@ const ATTEMPTS_MAX: u32 = 8;
 
 /// Runs until `stopping` is cancelled, on threads that inherit the caller's priority.
 pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, stopping: CancellationToken) {
-    let job = metrics.upkeep().job("analyses");
-    let outage = Outage::behind_database("no game is analysed", "games are analysed again");
+    let rounds = Rounds::new(&metrics, "analyses", "no game is analysed", "games are analysed again");
     while !stopping.is_cancelled() {
-        let outcome = analyse_next(&pool, &writers, &metrics, &stopping).await;
-        outage.note(&outcome);
-        if outcome.is_ok() {
-            job.succeeded(now());
-        }
-        if !matches!(outcome, Ok(true)) {
-            tokio::select! {
-                () = stopping.cancelled() => {}
-                () = sleep(PAUSE) => {}
-            }
+        if rounds.run(analyse_next(&pool, &writers, &metrics, &stopping)).await != Some(true) {
+            stopping.run_until_cancelled(sleep(PAUSE)).await;
         }
     }
 }

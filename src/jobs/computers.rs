@@ -15,6 +15,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::rounds::Rounds;
 use crate::{
     clock::now,
     db::{
@@ -27,7 +28,6 @@ use crate::{
     domain::{self, Action, Command, Context, Game, GameId},
     engine::{Engine, Level, Signal},
     metrics::Metrics,
-    outage::Outage,
     pace::keep_pace,
     repeats,
     rules::Move,
@@ -60,16 +60,11 @@ const TABLE_MIB: usize = 16;
 /// Plays until `stopping` is cancelled. The engine's threads inherit the caller's priority: see [`crate::priority`].
 pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, stopping: CancellationToken) {
     let (turns, mut engine) = (writers.computer_turns(), Engine::new(TABLE_MIB));
-    let outage = Outage::behind_database("the computer makes no moves", "the computer makes moves again");
-    let job = metrics.upkeep().job("computer");
+    let rounds = Rounds::new(&metrics, "computer", "the computer makes no moves", "the computer makes moves again");
     while !stopping.is_cancelled() {
-        let outcome = play_next(&pool, &writers, &metrics, engine, &stopping).await;
-        engine = outcome.1;
-        outage.note(&outcome.0);
-        if outcome.0.is_ok() {
-            job.succeeded(now());
-        }
-        if !matches!(outcome.0, Ok(true)) {
+        let (outcome, kept) = play_next(&pool, &writers, &metrics, engine, &stopping).await;
+        engine = kept;
+        if rounds.note(outcome) != Some(true) {
             tokio::select! {
                 () = stopping.cancelled() => {}
                 () = turns.notified() => {}

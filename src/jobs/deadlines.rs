@@ -6,6 +6,7 @@ use futures_util::{StreamExt, stream};
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
+use super::rounds::Rounds;
 use crate::{
     clock::now,
     db::{
@@ -13,8 +14,7 @@ use crate::{
         games::{self, wakes},
     },
     domain::GameId,
-    metrics::JobGauge,
-    outage::Outage,
+    metrics::Metrics,
     repeats,
 };
 
@@ -31,18 +31,12 @@ const AT_ONCE: usize = 64;
 const LEASE: Duration = Duration::MINUTE;
 
 /// Runs until it is dropped.
-pub async fn run(pool: PgPool, writers: Arc<Writers>, job: JobGauge) {
-    let outage = Outage::behind_database(
-        "games whose time has run out stay unsettled",
-        "games whose time has run out are settled",
-    );
+pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>) {
+    let (begins, ends) = ("games whose time has run out stay unsettled", "games whose time has run out are settled");
+    let rounds = Rounds::new(&metrics, "deadlines", begins, ends);
     loop {
         tokio::time::sleep(PAUSE).await;
-        let settled = settle(&pool, &writers, now()).await;
-        outage.note(&settled);
-        if settled.is_ok() {
-            job.succeeded(now());
-        }
+        rounds.run(settle(&pool, &writers, now())).await;
     }
 }
 

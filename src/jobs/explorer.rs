@@ -9,7 +9,10 @@ use sqlx::PgPool;
 use tokio::{task::JoinHandle, time::sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::lasting::{Pace, Patience};
+use super::{
+    lasting::{Pace, Patience},
+    rounds::Rounds,
+};
 use crate::{
     clock::now,
     db::{
@@ -49,50 +52,34 @@ const WAIT: Duration = Duration::from_millis(100);
 
 /// Runs until `stopping` is cancelled; then it stops at once, and the open transaction is rolled back.
 pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToken) {
-    let job = metrics.upkeep().job("explorer");
-    let outage = Outage::behind_database(
-        "finished games are not added to the explorer",
-        "finished games are added to the explorer again",
-    );
+    let (begins, ends) =
+        ("finished games are not added to the explorer", "finished games are added to the explorer again");
+    let exploring = Rounds::new(&metrics, "explorer", begins, ends);
+    let packs =
+        Outage::behind_database("the explorer's entries are not packed", "the explorer's entries are packed again");
     // The release before has left rows.
     let (mut place, mut packing) = (Place::FIRST, Packing::MayGoOn);
     while !stopping.is_cancelled() {
         let begun = Instant::now();
-        let explored = tokio::select! {
-            () = stopping.cancelled() => return,
-            explored = explorer_index::explore(&pool, now(), BATCH) => explored,
-        };
-        outage.note(&explored);
-        if explored.is_ok() {
-            job.succeeded(now());
-        }
+        let round = exploring.run(explorer_index::explore(&pool, now(), BATCH));
+        let Some(explored) = stopping.run_until_cancelled(round).await else { return };
         if let Ok((waiting, put_off)) = explorer_index::count_waiting(&pool).await {
             metrics.set_unexplored(waiting, put_off);
         }
-        let pause = match explored {
-            Ok(Some(explored)) => {
-                log_unreadable(&explored);
-                if packing != Packing::IsDone || explored.games > 0 {
-                    let had_failed = packing == Packing::Failed;
-                    let packed = tokio::select! {
-                        () = stopping.cancelled() => return,
-                        packed = pack(&pool, &mut place, STEPS_OF_BATCH) => packed,
-                    };
-                    packing = packed.unwrap_or_else(|error| {
-                        if !had_failed {
-                            tracing::warn!("the explorer's entries cannot be packed and are retried: {error}");
-                        }
-                        Packing::Failed
-                    });
-                }
-                if explored.is_full || packing == Packing::MayGoOn { begun.elapsed() * REST } else { PAUSE }
+        let mut pause = PAUSE;
+        if let Some(explored) = explored.flatten() {
+            log_unreadable(&explored);
+            if packing != Packing::IsDone || explored.games > 0 {
+                let packed = stopping.run_until_cancelled(pack(&pool, &mut place, STEPS_OF_BATCH)).await;
+                let Some(packed) = packed else { return };
+                packs.note(&packed);
+                packing = packed.unwrap_or(Packing::Failed);
             }
-            Ok(None) | Err(_) => PAUSE,
-        };
-        tokio::select! {
-            () = stopping.cancelled() => {}
-            () = sleep(pause) => {}
+            if explored.is_full || packing == Packing::MayGoOn {
+                pause = begun.elapsed() * REST;
+            }
         }
+        stopping.run_until_cancelled(sleep(pause)).await;
     }
 }
 

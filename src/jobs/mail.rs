@@ -21,6 +21,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::rounds::Rounds;
 use crate::{
     clock::now,
     db::{
@@ -78,10 +79,6 @@ const TOKEN_BYTES: usize = 32;
 const MAIL_FAILS: &str = "mail cannot be sent";
 const MAIL_WORKS: &str = "mail is sent again";
 
-/// The log's lines about the outbox.
-const DATABASE_FAILS: &str = "mails wait for the database";
-const DATABASE_WORKS: &str = "mails are taken from the database again";
-
 /// What the job needs. Clones share what was seen of the SMTP server.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -124,30 +121,13 @@ impl Settings {
 
 /// Runs until `stopping` is cancelled.
 pub async fn run(pool: PgPool, settings: Settings, stopping: CancellationToken) {
-    let outage = Outage::behind_database(DATABASE_FAILS, DATABASE_WORKS);
-    let job = settings.metrics.upkeep().job("mail");
+    let (begins, ends) = ("mails wait for the database", "mails are taken from the database again");
+    let rounds = Rounds::new(&settings.metrics, "mail", begins, ends);
     while !stopping.is_cancelled() {
-        let has_more = guarded(send_due(&pool, &settings, &stopping), &outage).await;
-        if has_more.is_some() {
-            job.succeeded(now());
-        }
-        if has_more != Some(true) {
+        if rounds.run(send_due(&pool, &settings, &stopping)).await != Some(true) {
             stopping.run_until_cancelled(sleep(PAUSE)).await;
         }
     }
-}
-
-/// The result of a round, unless it fails or panics. Then the job goes on.
-async fn guarded<T>(round: impl Future<Output = Result<T, DbError>>, outage: &Outage) -> Option<T> {
-    match AssertUnwindSafe(round).catch_unwind().await {
-        Ok(Ok(done)) => {
-            outage.works();
-            return Some(done);
-        }
-        Ok(Err(error)) => outage.failed(&error.to_string()),
-        Err(_) => tracing::error!("the job of mails panicked, and goes on"),
-    }
-    None
 }
 
 /// One round: resolves requests for new passwords, and sends a batch of mails that are due. While the SMTP server is away it sends only
@@ -386,14 +366,6 @@ mod tests {
     fn the_backoff_doubles_up_to_its_bound() {
         let seconds: Vec<_> = [0, 1, 2, 3, 7, 8, u32::MAX].map(|n| backoff(n).whole_seconds()).to_vec();
         assert_eq!(seconds, [30, 30, 60, 120, 1800, 1800, 1800]);
-    }
-
-    #[tokio::test]
-    async fn a_round_that_panics_is_not_the_end() {
-        let outage = Outage::new(DATABASE_FAILS, DATABASE_WORKS);
-        let panics = async |is_bug: bool| if is_bug { panic!("a bug") } else { Ok(7) };
-        assert_eq!(guarded(panics(true), &outage).await, None);
-        assert_eq!(guarded(panics(false), &outage).await, Some(7));
     }
 
     #[test]

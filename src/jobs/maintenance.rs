@@ -5,13 +5,8 @@ use std::{sync::Arc, time::Duration};
 
 use sqlx::PgPool;
 
-use super::{abandonment, archive, erasure, names, observation, purge};
-use crate::{
-    clock::now,
-    db::{DbError, Writers},
-    metrics::{JobGauge, Metrics},
-    outage,
-};
+use super::{abandonment, archive, erasure, names, observation, purge, rounds::Rounds};
+use crate::{clock::now, db::Writers, metrics::Metrics};
 
 /// The pause between two rounds: an erased player is gone from all games within minutes, also after a crash.
 const PAUSE: Duration = Duration::from_mins(1);
@@ -27,37 +22,30 @@ pub struct Settings {
     pub archived_after: Option<time::Duration>,
 }
 
+/// The jobs, with what the log says when one of them begins to fail, and when it works again.
+const JOBS: [(&str, &str, &str); 6] = [
+    ("names", "not all names of accounts were claimed", "names of accounts are claimed again"),
+    ("observation", "the metrics do not show backups and standbys", "the metrics show backups and standbys again"),
+    ("erasure", "not all games of erased players were ended", "games of erased players are ended again"),
+    ("abandonment", "not all abandoned games were ended", "abandoned games are ended again"),
+    ("purge", "not all expired rows were deleted", "expired rows are deleted again"),
+    ("archive", "not all logs of finished games were archived", "logs of finished games are archived again"),
+];
+
 /// Runs until it is dropped. A failed round is logged, and the next one retries.
 pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, settings: Settings) {
     let (mut guests, mut scan) = (purge::Guests::default(), abandonment::Scan::default());
     let mut logs = archive::Scan::default();
-    let jobs = ["names", "observation", "erasure", "abandonment", "purge", "archive"];
-    let [naming, observing, erasing, abandoning, purging, archiving] = jobs.map(|job| metrics.upkeep().job(job));
+    let [naming, observing, erasing, abandoning, purging, archiving] =
+        JOBS.map(|(name, begins, ends)| Rounds::new(&metrics, name, begins, ends));
     loop {
         // At once after the start, which may be the first of this release.
-        note(&naming, names::claim(&pool).await, "not all names of accounts were claimed");
-        let observed = observation::observe(&pool, metrics.upkeep()).await;
-        note(&observing, observed, "the metrics do not show backups and standbys");
+        naming.run(names::claim(&pool)).await;
+        observing.run(observation::observe(&pool, metrics.upkeep())).await;
         tokio::time::sleep(PAUSE).await;
-        let ended = erasure::end_games(&pool, &writers, now()).await;
-        note(&erasing, ended, "not all games of erased players were ended");
-        let ended = abandonment::end_games(&pool, &writers, settings.abandoned_after, &mut scan, now()).await;
-        note(&abandoning, ended, "not all abandoned games were ended");
-        let purged = purge::run(&pool, settings.purge, &mut guests, now()).await;
-        note(&purging, purged, "not all expired rows were deleted");
-        let archived = archive::run(&pool, &metrics, settings.archived_after, &mut logs, now()).await;
-        note(&archiving, archived, "not all logs of finished games were archived");
-    }
-}
-
-/// Notes the success of a job, or logs its failure.
-fn note(job: &JobGauge, outcome: Result<(), DbError>, failed: &'static str) {
-    match outcome {
-        Ok(()) => job.succeeded(now()),
-        Err(error) => {
-            if let Some(line) = outage::admit_failure(failed, &error.to_string()) {
-                tracing::warn!(left_out = line.left_out, "{failed}: {error}");
-            }
-        }
+        erasing.run(erasure::end_games(&pool, &writers, now())).await;
+        abandoning.run(abandonment::end_games(&pool, &writers, settings.abandoned_after, &mut scan, now())).await;
+        purging.run(purge::run(&pool, settings.purge, &mut guests, now())).await;
+        archiving.run(archive::run(&pool, &metrics, settings.archived_after, &mut logs, now())).await;
     }
 }

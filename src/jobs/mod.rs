@@ -24,6 +24,7 @@ mod observation;
 pub mod purge;
 pub mod push;
 pub mod rebuild;
+mod rounds;
 pub mod suspended_games;
 pub mod transfer;
 pub mod verification;

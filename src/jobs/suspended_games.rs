@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration as StdDuration};
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
 
-use super::{deadlines::settle_game, leaving::end_game};
+use super::{deadlines::settle_game, leaving::end_game, rounds::Rounds};
 use crate::{
     clock::now,
     db::{
@@ -16,8 +16,7 @@ use crate::{
         players::suspensions::{self, SuspendedGames},
     },
     domain::{Action, Event, Game, GameId, PlayerId},
-    metrics::JobGauge,
-    outage::Outage,
+    metrics::Metrics,
     repeats,
 };
 
@@ -33,18 +32,13 @@ const PLAYERS_MAX: u32 = 100;
 const GAMES_MAX: u32 = 1000;
 
 /// Runs until it is dropped. The next round retries what a failed one has left.
-pub async fn run(pool: PgPool, writers: Arc<Writers>, job: JobGauge) {
-    let outage = Outage::behind_database(
-        "not all games of suspended players are ended or stopped",
-        "the games of suspended players are ended and stopped",
-    );
+pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>) {
+    let begins = "not all games of suspended players are ended or stopped";
+    let ends = "the games of suspended players are ended and stopped";
+    let rounds = Rounds::new(&metrics, "suspended_games", begins, ends);
     loop {
         tokio::time::sleep(PAUSE).await;
-        let settled = settle(&pool, &writers, now()).await;
-        outage.note(&settled);
-        if settled.is_ok() {
-            job.succeeded(now());
-        }
+        rounds.run(settle(&pool, &writers, now())).await;
     }
 }
 

@@ -2,13 +2,11 @@
 
 use std::{
     future::pending,
-    panic::AssertUnwindSafe,
     pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use futures_util::FutureExt;
 use sqlx::PgPool;
 use tokio::{
     join,
@@ -18,7 +16,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{attempts::serve, in_flight::InFlight, settings::Settings};
+use super::{super::rounds::Rounds, attempts::serve, in_flight::InFlight, settings::Settings};
 use crate::{
     clock::now,
     db::{
@@ -28,7 +26,6 @@ use crate::{
             sending::{DueDevice, PushLane, record, take},
         },
     },
-    outage::Outage,
 };
 
 /// The attempts that a process may make by default. If they are fewer, each lane has its share.
@@ -91,16 +88,13 @@ async fn serve_all(
     spare: &Arc<Semaphore>,
     stopping: &CancellationToken,
 ) {
-    let outage =
-        Outage::behind_database("push notifications wait for the database", "push notifications are sent again");
-    let (mut worker, job) = (Worker::new(lane, settings, spare), settings.metrics.upkeep().job("push"));
+    let (begins, ends) = ("push notifications wait for the database", "push notifications are sent again");
+    let rounds = Rounds::new(&settings.metrics, "push", begins, ends);
+    let mut worker = Worker::new(lane, settings, spare);
     while !stopping.is_cancelled() {
         // What a poll that is cancelled has leased is due again when the lease is over.
-        let polling = guarded(worker.poll(pool, settings), &outage);
+        let polling = rounds.run(worker.poll(pool, settings));
         let polled = stopping.run_until_cancelled(polling).await.flatten();
-        if polled.is_some() {
-            job.succeeded(now());
-        }
         // If there was no room for all, the end of an attempt makes some.
         tokio::select! {
             () = stopping.cancelled() => {}
@@ -194,28 +188,11 @@ async fn serve_and_record(pool: &PgPool, settings: &Settings, device: DueDevice)
 }
 
 async fn flag_all(pool: &PgPool, settings: &Settings, stopping: &CancellationToken) {
-    let outage =
-        Outage::behind_database("games of new devices are not flagged yet", "games of new devices are flagged");
-    let job = settings.metrics.upkeep().job("push_flags");
+    let (begins, ends) = ("games of new devices are not flagged yet", "games of new devices are flagged");
+    let rounds = Rounds::new(&settings.metrics, "push_flags", begins, ends);
     while !stopping.is_cancelled() {
         settings.pusher.close_expired();
-        let flagging = guarded(devices::flag_again(pool, now(), FLAGGED_MAX), &outage);
-        if stopping.run_until_cancelled(flagging).await.flatten().is_some() {
-            job.succeeded(now());
-        }
+        stopping.run_until_cancelled(rounds.run(devices::flag_again(pool, now(), FLAGGED_MAX))).await;
         stopping.run_until_cancelled(sleep(PAUSE)).await;
     }
-}
-
-/// The result of a step of the job; `None` if it failed, which is logged.
-async fn guarded<T>(step: impl Future<Output = Result<T, DbError>>, outage: &Outage) -> Option<T> {
-    match AssertUnwindSafe(step).catch_unwind().await {
-        Ok(Ok(done)) => {
-            outage.works();
-            return Some(done);
-        }
-        Ok(Err(error)) => outage.failed(&error.to_string()),
-        Err(_) => tracing::error!("the job of push notifications panicked, and goes on"),
-    }
-    None
 }

@@ -3,13 +3,11 @@
 use std::{
     collections::HashMap,
     future::pending,
-    panic::AssertUnwindSafe,
     pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use futures_util::FutureExt;
 use sqlx::PgPool;
 use tokio::{
     join,
@@ -21,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::{
+    super::rounds::Rounds,
     convert::{Progress, Targets, WriteMessage, convert},
     deliver::{Means, deliver, take},
     in_flight::InFlight,
@@ -37,7 +36,6 @@ use crate::{
     },
     domain::DeviceKind,
     metrics::Metrics,
-    outage::Outage,
     webhook::Sender,
 };
 
@@ -102,15 +100,13 @@ async fn convert_all(
     settings: &Settings,
     stopping: &CancellationToken,
 ) {
-    let (mut progress, job) = (Progress::default(), settings.metrics.upkeep().job("webhook_messages"));
-    let outage = Outage::behind_database("webhook messages wait for the database", "webhook messages are made again");
+    let (begins, ends) = ("webhook messages wait for the database", "webhook messages are made again");
+    let rounds = Rounds::new(&settings.metrics, "webhook_messages", begins, ends);
+    let mut progress = Progress::default();
     while !stopping.is_cancelled() {
         let begun = Instant::now();
-        let converting = Box::pin(guarded(convert(pool, &mut progress, settings.targets(), now()), &outage));
+        let converting = Box::pin(rounds.run(convert(pool, &mut progress, settings.targets(), now())));
         let Some(converted) = stopping.run_until_cancelled(converting).await else { break };
-        if converted.is_some() {
-            job.succeeded(now());
-        }
         if converted.is_some_and(|converted| !converted.is_empty) {
             queued.notify_one();
         }
@@ -130,17 +126,13 @@ async fn convert_all(
 
 /// Sends what is due, poll by poll.
 async fn send_all(pool: &PgPool, queued: &Notify, settings: &Settings, stopping: &CancellationToken) {
-    let (mut worker, job) = (Worker::new(pool), settings.metrics.upkeep().job("webhooks"));
-    let outage =
-        Outage::behind_database("webhooks are not sent until the database answers again", "webhooks are sent again");
+    let (begins, ends) = ("webhooks are not sent until the database answers again", "webhooks are sent again");
+    let (mut worker, rounds) = (Worker::new(pool), Rounds::new(&settings.metrics, "webhooks", begins, ends));
     while !stopping.is_cancelled() {
         let polled_at = Instant::now();
         // Deliveries that were taken but not started when the server stops are taken again when their lease expires.
-        let polling = guarded(worker.poll(pool, settings), &outage);
+        let polling = rounds.run(worker.poll(pool, settings));
         let Some(polled) = stopping.run_until_cancelled(polling).await else { break };
-        if polled.is_some() {
-            job.succeeded(now());
-        }
         tokio::select! {
             () = stopping.cancelled() => {}
             () = queued.notified(), if polled.is_some() => {}
@@ -161,19 +153,6 @@ pub async fn round(pool: &PgPool, settings: &Settings) -> Result<usize, DbError>
     let polled = worker.poll(pool, settings).await;
     worker.all_ended().await;
     converted.and(polled).map(|()| worker.begun)
-}
-
-/// The result of a step of the job; `None` if it failed, which is logged.
-async fn guarded<T>(step: impl Future<Output = Result<T, DbError>>, outage: &Outage) -> Option<T> {
-    match AssertUnwindSafe(step).catch_unwind().await {
-        Ok(Ok(done)) => {
-            outage.works();
-            return Some(done);
-        }
-        Ok(Err(error)) => outage.failed(&error.to_string()),
-        Err(_) => tracing::error!("the webhooks job panicked, and goes on"),
-    }
-    None
 }
 
 /// The attempts in flight.
