@@ -33,11 +33,11 @@ use tokio_util::{
 use super::wire::{Meter, Talk, Wire};
 
 /// The most bytes that the heads of an answer may have together: interim answers (1xx) may precede the final one.
-pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
+const HEAD_BYTES_MAX: usize = 64 * 1024;
 
 /// The most bytes that are read of the body of an answer: a little more than a challenge in JSON. A connection whose answer is longer
 /// is closed.
-const BODY_BYTES_MAX: usize = 4096;
+pub(super) const BODY_BYTES_MAX: usize = 4096;
 
 /// How long the body of an answer may take after its head. A connection whose answer takes longer is closed. The body that answers a
 /// challenge is read as long as the attempt may take.
@@ -101,8 +101,17 @@ pub(super) enum Wanted<'a> {
     Nothing,
     /// The challenge that it must repeat.
     Challenge(&'a str),
-    /// Its text, which is put here if it is short.
-    Text(&'a OnceLock<Bytes>),
+    /// Its text, which is put here if it has no more bytes than that.
+    Text(&'a OnceLock<Bytes>, usize),
+}
+
+impl Wanted<'_> {
+    const fn bytes_max(self) -> usize {
+        match self {
+            Wanted::Text(_, bytes_max) => bytes_max,
+            Wanted::Challenge(_) | Wanted::Nothing => BODY_BYTES_MAX,
+        }
+    }
 }
 
 /// The connection ended without an answer.
@@ -135,10 +144,14 @@ impl Http1 {
         let mut answer = EndpointResponse::of(&response);
         let body = response.into_body();
         let body = match wanted {
-            Wanted::Challenge(_) | Wanted::Text(_) => drive(driver, &mut is_over, collect(body)).await,
+            Wanted::Challenge(_) | Wanted::Text(..) => {
+                drive(driver, &mut is_over, collect(body, wanted.bytes_max())).await
+            }
             Wanted::Nothing if body.is_end_stream() => Some(Bytes::new()),
             Wanted::Nothing if body.size_hint().lower() > BODY_BYTES_MAX as u64 => None,
-            Wanted::Nothing => timeout(BODY_TIMEOUT, drive(driver, &mut is_over, collect(body))).await.unwrap_or(None),
+            Wanted::Nothing => {
+                timeout(BODY_TIMEOUT, drive(driver, &mut is_over, collect(body, BODY_BYTES_MAX))).await.unwrap_or(None)
+            }
         };
         answer.check(wanted, body.as_ref());
         let is_whole = body.is_some();
@@ -193,7 +206,7 @@ impl Http2 {
         let response = self.requests.send_request(request).await.map_err(|_| Lost { has_answered: false })?;
         let mut answer = EndpointResponse::of(&response);
         if !matches!(wanted, Wanted::Nothing) {
-            let body = collect(response.into_body()).await;
+            let body = collect(response.into_body(), wanted.bytes_max()).await;
             answer.check(wanted, body.as_ref());
         }
         Ok((answer, is_taken.load(Ordering::Relaxed)))
@@ -239,8 +252,8 @@ async fn drive<T>(driver: &mut Driver, is_over: &mut bool, done: impl Future<Out
 }
 
 /// The body of an answer; `None` if it is too long or the connection has ended before it.
-async fn collect(body: Incoming) -> Option<Bytes> {
-    Limited::new(body, BODY_BYTES_MAX).collect().await.ok().map(Collected::to_bytes)
+async fn collect(body: Incoming, bytes_max: usize) -> Option<Bytes> {
+    Limited::new(body, bytes_max).collect().await.ok().map(Collected::to_bytes)
 }
 
 /// Runs the tasks of one HTTP/2 connection until they are done, or the connection has no user left. The endpoint decides when they
@@ -301,8 +314,8 @@ impl EndpointResponse {
                 self.lacks_challenge = !body.is_some_and(|body| repeats(challenge, body));
             }
             // After a tired one, the request is sent again.
-            (Wanted::Text(text), Some(body)) if !self.is_tired() => drop(text.set(body.clone())),
-            (Wanted::Text(_) | Wanted::Nothing, _) => {}
+            (Wanted::Text(text, _), Some(body)) if !self.is_tired() => drop(text.set(body.clone())),
+            (Wanted::Text(..) | Wanted::Nothing, _) => {}
         }
     }
 

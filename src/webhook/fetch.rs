@@ -1,24 +1,20 @@
 //! A request whose answer is read: the documents and tokens of issuers of sign-ins. The request goes over a connection of its own. Its
 //! address was looked up and checked for it, under the rules of webhooks. Its answer is bounded in size and time.
 
-use std::time::Duration;
+use std::{sync::OnceLock, time::Duration};
 
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::Full;
 use hyper::{
-    Request, Response,
-    body::{Body, Bytes, Incoming},
-    client::conn::http1,
+    Request,
+    body::Bytes,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, USER_AGENT},
 };
-use hyper_util::rt::TokioIo;
-use rustls::pki_types::ServerName;
-use tokio::{pin, select, time::timeout};
-use tokio_util::either::Either;
+use tokio::time::timeout;
 use url::{Position, Url};
 
 use super::{
     endpoint::Endpoint,
-    exchange::{HEAD_BYTES_MAX, Stream},
+    exchange::{Connection, Wanted},
     pool::Origin,
     sender::{SendError, Sender},
 };
@@ -72,52 +68,15 @@ impl Sender {
     }
 
     async fn exchange_once(&self, url: &Url, fetch: Fetch<'_>) -> Result<Fetched, SendError> {
-        let origin = Origin {
-            is_encrypted: url.scheme() == "https",
-            host: url.host_str().unwrap_or_default().to_owned(),
-            port: url.port_or_known_default().ok_or(SendError::NotAllowed)?,
-        };
+        let origin = Origin::of(url).ok_or(SendError::NotAllowed)?;
         let addresses = self.checked(url, &origin).await?;
-        let (wire, _) = self.connect(&addresses, origin.port, CONNECT_TIMEOUT).await?;
-        let stream: Stream = if origin.is_encrypted {
-            let name = ServerName::try_from(origin.host.trim_matches(['[', ']']).to_owned());
-            let name = name.map_err(|_| SendError::NameNotFound)?;
-            let tls = self.tls().with_alpn(vec![PROTOCOL.to_vec()]);
-            Either::Right(Box::new(tls.connect(name, wire).await.map_err(|_| SendError::Tls)?))
-        } else {
-            Either::Left(wire)
-        };
-        send(stream, request(url, fetch)?).await
+        let (connection, _) = self.open(&origin, &addresses, CONNECT_TIMEOUT, &[PROTOCOL]).await?;
+        let Connection::Http1(connection) = connection else { return Err(SendError::NoAnswer) };
+        let body = OnceLock::new();
+        let sent = connection.send(request(url, fetch)?, Wanted::Text(&body, BODY_BYTES_MAX)).await;
+        let (answer, _) = sent.map_err(|_| SendError::NoAnswer)?;
+        Ok(Fetched { status: answer.status, body: body.into_inner().ok_or(SendError::NoAnswer)? })
     }
-}
-
-/// Sends a request over a connection, and reads the answer to its end.
-async fn send(stream: Stream, request: Request<Full<Bytes>>) -> Result<Fetched, SendError> {
-    let mut connecting = http1::Builder::new();
-    connecting.max_buf_size(HEAD_BYTES_MAX);
-    let opened = connecting.handshake(TokioIo::new(stream)).await;
-    let (mut requests, driver) = opened.map_err(|_| SendError::NoAnswer)?;
-    let exchanged = async {
-        let response = requests.send_request(request).await.map_err(|_| SendError::NoAnswer)?;
-        read(response).await
-    };
-    pin!(driver, exchanged);
-    select! {
-        biased;
-        fetched = &mut exchanged => fetched,
-        // What was read before the connection ended is still to be had.
-        _ = &mut driver => exchanged.await,
-    }
-}
-
-async fn read(response: Response<Incoming>) -> Result<Fetched, SendError> {
-    let status = response.status().as_u16();
-    let body = response.into_body();
-    if body.size_hint().lower() > BODY_BYTES_MAX as u64 {
-        return Err(SendError::NoAnswer);
-    }
-    let body = Limited::new(body, BODY_BYTES_MAX).collect().await.map_err(|_| SendError::NoAnswer)?;
-    Ok(Fetched { status, body: body.to_bytes() })
 }
 
 fn request(url: &Url, fetch: Fetch<'_>) -> Result<Request<Full<Bytes>>, SendError> {

@@ -12,6 +12,7 @@ use std::{
 };
 
 use tokio_util::sync::DropGuard;
+use url::Url;
 
 use super::{exchange::Connection, wire::Open};
 
@@ -44,6 +45,17 @@ pub(super) struct Origin {
     pub(super) is_encrypted: bool,
     pub(super) host: String,
     pub(super) port: u16,
+}
+
+impl Origin {
+    /// That of a URL; `None` if its scheme has no port.
+    pub(super) fn of(url: &Url) -> Option<Self> {
+        Some(Self {
+            is_encrypted: url.scheme() == "https",
+            host: url.host_str().unwrap_or_default().to_owned(),
+            port: url.port_or_known_default()?,
+        })
+    }
 }
 
 /// A connection, and what is known of it.

@@ -15,8 +15,7 @@ use http_body_util::Full;
 use hyper::{
     Request, Version,
     body::Bytes,
-    header::{CONTENT_TYPE, HOST, HeaderMap, USER_AGENT},
-    http::request::Builder,
+    header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT},
 };
 use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::ServerName};
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP, Webhook};
@@ -29,7 +28,7 @@ use url::{Host, Position, Url};
 use super::{
     address::is_public,
     endpoint::{Endpoint, Reach},
-    exchange::{Connection, EndpointResponse, Http1, Http2, Lost, Wanted},
+    exchange::{BODY_BYTES_MAX, Connection, EndpointResponse, Http1, Http2, Lost, Wanted},
     pool::{Ages, Kept, Origin, Pool},
     wire::Wire,
 };
@@ -92,30 +91,12 @@ pub struct Attempt<'a> {
     pub challenge: Option<&'a str>,
 }
 
-/// A request to a service of push notifications: as it stands, and without a signature.
+/// A request as it is sent: to a service of push notifications, or a message with its signatures.
 #[derive(Clone)]
 pub struct Post {
     pub url: String,
     pub headers: HeaderMap,
     pub body: Bytes,
-}
-
-/// What is sent.
-#[derive(Clone, Copy)]
-enum Message<'a> {
-    Webhook(Attempt<'a>),
-    /// With the place for the answer's body, if it is wanted.
-    Post(&'a Post, Option<&'a OnceLock<Bytes>>),
-}
-
-impl<'a> Message<'a> {
-    const fn wanted(self) -> Wanted<'a> {
-        match self {
-            Message::Webhook(Attempt { challenge: Some(challenge), .. }) => Wanted::Challenge(challenge),
-            Message::Post(_, Some(text)) => Wanted::Text(text),
-            Message::Webhook(_) | Message::Post(_, None) => Wanted::Nothing,
-        }
-    }
 }
 
 /// Why there was no answer.
@@ -167,12 +148,11 @@ impl Sender {
 
     /// A sender that trusts only these certificate authorities.
     pub fn trusting(roots: RootCertStore, reach: Reach, names: Names) -> Self {
-        let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .expect("the provider supports the safe versions of TLS")
             .with_root_certificates(roots)
             .with_no_client_auth();
-        config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
         let tls = TlsConnector::from(Arc::new(config));
         Self { tls, names, reach, pool: Pool::new(Ages::USUAL), open_max: OPEN_MAX, used: Arc::default() }
     }
@@ -198,18 +178,19 @@ impl Sender {
     /// Sends the message, and reads the head of the answer. The start of its body is needed only after a challenge. Redirects are
     /// not followed.
     pub async fn send(&self, attempt: Attempt<'_>) -> Result<EndpointResponse, SendError> {
-        self.deliver(attempt.url, Message::Webhook(attempt)).await
+        let post = signed(attempt).ok_or(SendError::NotAllowed)?;
+        self.deliver(&post, attempt.challenge.map_or(Wanted::Nothing, Wanted::Challenge)).await
     }
 
     /// Sends a request under the same rules, and reads the head of the answer.
     pub async fn post(&self, post: &Post) -> Result<EndpointResponse, SendError> {
-        self.deliver(&post.url, Message::Post(post, None)).await
+        self.deliver(post, Wanted::Nothing).await
     }
 
     /// The same, and reads the body of the answer too. It is empty if the answer's is longer than 4 KiB.
     pub async fn post_and_read(&self, post: &Post) -> Result<(EndpointResponse, Bytes), SendError> {
         let text = OnceLock::new();
-        let answer = self.deliver(&post.url, Message::Post(post, Some(&text))).await?;
+        let answer = self.deliver(post, Wanted::Text(&text, BODY_BYTES_MAX)).await?;
         Ok((answer, text.into_inner().unwrap_or_default()))
     }
 
@@ -238,38 +219,32 @@ impl Sender {
         self.reach
     }
 
-    pub(super) const fn tls(&self) -> &TlsConnector {
-        &self.tls
-    }
-
-    async fn deliver(&self, url: &str, message: Message<'_>) -> Result<EndpointResponse, SendError> {
+    async fn deliver(&self, post: &Post, wanted: Wanted<'_>) -> Result<EndpointResponse, SendError> {
         // Parsed again, because the allowed addresses may have changed since the URL was stored.
-        let endpoint = Endpoint::parse(url, self.reach).map_err(|_| SendError::NotAllowed)?;
-        timeout(ATTEMPT_TIMEOUT, self.attempt(endpoint.url(), message)).await.unwrap_or(Err(SendError::Timeout))
+        let endpoint = Endpoint::parse(&post.url, self.reach).map_err(|_| SendError::NotAllowed)?;
+        let message = Message { url: endpoint.url(), post, wanted };
+        timeout(ATTEMPT_TIMEOUT, self.attempt(message)).await.unwrap_or(Err(SendError::Timeout))
     }
 
-    async fn attempt(&self, url: &Url, message: Message<'_>) -> Result<EndpointResponse, SendError> {
-        let origin = Origin {
-            is_encrypted: url.scheme() == "https",
-            host: url.host_str().unwrap_or_default().to_owned(),
-            port: url.port_or_known_default().ok_or(SendError::NotAllowed)?,
-        };
+    async fn attempt(&self, message: Message<'_>) -> Result<EndpointResponse, SendError> {
+        let url = message.url;
+        let origin = Origin::of(url).ok_or(SendError::NotAllowed)?;
         let kept = if let Some(kept) = self.pool.take_checked(&origin) {
             kept
         } else {
             let addresses = self.checked(url, &origin).await?;
             match self.pool.take_to(&origin, &addresses) {
                 Some(kept) => kept,
-                None => return self.send_anew(url, origin, &addresses, message).await,
+                None => return self.send_anew(origin, &addresses, message).await,
             }
         };
         self.used.reused.fetch_add(1, Ordering::Relaxed);
-        match self.exchange(url, &origin, kept, Use::Again, message).await? {
+        match self.exchange(&origin, kept, Use::Again, message).await? {
             Ok(answer) => Ok(answer),
             // The endpoint may have closed it meanwhile, which is no failure of the endpoint.
             Err(Lost { has_answered: false }) => {
                 let addresses = self.checked(url, &origin).await?;
-                self.send_anew(url, origin, &addresses, message).await
+                self.send_anew(origin, &addresses, message).await
             }
             Err(Lost { has_answered: true }) => Err(SendError::NoAnswer),
         }
@@ -278,40 +253,22 @@ impl Sender {
     /// Sends over a new connection to one of the addresses, which were just checked.
     async fn send_anew(
         &self,
-        url: &Url,
         origin: Origin,
         addresses: &[IpAddr],
         message: Message<'_>,
     ) -> Result<EndpointResponse, SendError> {
         let checked = Instant::now();
-        let (wire, address) = self.connect(addresses, origin.port, CONNECT_TIMEOUT).await?;
-        let meter = wire.meter();
-        let (stream, is_http2) = if origin.is_encrypted {
-            let name = ServerName::try_from(origin.host.trim_matches(['[', ']']).to_owned());
-            let name = name.map_err(|_| SendError::NameNotFound)?;
-            let stream = self.tls.connect(name, wire).await.map_err(|_| SendError::Tls)?;
-            let is_http2 = stream.get_ref().1.alpn_protocol() == Some(PROTOCOLS[0]);
-            (Either::Right(Box::new(stream)), is_http2)
-        } else {
-            (Either::Left(wire), false)
-        };
-        let connection = if is_http2 {
-            Http2::open(stream, meter).await.map(Connection::Http2)
-        } else {
-            Http1::open(stream, meter).await.map(Connection::Http1)
-        };
-        let connection = connection.map_err(|_| SendError::NoAnswer)?;
+        let (connection, address) = self.open(&origin, addresses, CONNECT_TIMEOUT, &PROTOCOLS).await?;
         let kept = Kept { connection, address, opened: checked, checked };
         if let Some(shared) = kept.share() {
             self.pool.put(origin.clone(), shared);
         }
-        self.exchange(url, &origin, kept, Use::First, message).await?.map_err(|_| SendError::NoAnswer)
+        self.exchange(&origin, kept, Use::First, message).await?.map_err(|_| SendError::NoAnswer)
     }
 
     /// Sends over a connection, and keeps it if it can be used again.
     async fn exchange(
         &self,
-        url: &Url,
         origin: &Origin,
         kept: Kept,
         used: Use,
@@ -323,7 +280,7 @@ impl Sender {
                 if used == Use::Again {
                     connection.begin();
                 }
-                let sent = connection.send(request(url, Version::HTTP_11, message)?, message.wanted()).await;
+                let sent = connection.send(message.request(Version::HTTP_11)?, message.wanted).await;
                 sent.and_then(|(answer, again)| {
                     used.check(answer)?;
                     if let Some(connection) = again {
@@ -336,7 +293,7 @@ impl Sender {
             Connection::Http2(connection) => {
                 let identity = connection.identity();
                 let mut shared = Shared { pool: &self.pool, origin, identity, is_usable: false };
-                let sent = connection.send(request(url, Version::HTTP_2, message)?, message.wanted()).await;
+                let sent = connection.send(message.request(Version::HTTP_2)?, message.wanted).await;
                 sent.and_then(|(answer, is_usable)| {
                     used.check(answer)?;
                     shared.is_usable = is_usable;
@@ -362,13 +319,36 @@ impl Sender {
         Ok(addresses)
     }
 
-    /// Connects to one of the checked addresses, so that a changed DNS answer (DNS rebinding) has no effect.
-    pub(super) async fn connect(
+    /// Opens a connection to one of the checked addresses, with one of the protocols if it is encrypted.
+    pub(super) async fn open(
         &self,
+        origin: &Origin,
         addresses: &[IpAddr],
-        port: u16,
         patience: Duration,
-    ) -> Result<(Wire, IpAddr), SendError> {
+        protocols: &[&[u8]],
+    ) -> Result<(Connection, IpAddr), SendError> {
+        let (wire, address) = self.connect(addresses, origin.port, patience).await?;
+        let meter = wire.meter();
+        let (stream, is_http2) = if origin.is_encrypted {
+            let name = ServerName::try_from(origin.host.trim_matches(['[', ']']).to_owned());
+            let name = name.map_err(|_| SendError::NameNotFound)?;
+            let tls = self.tls.with_alpn(protocols.iter().map(|protocol| protocol.to_vec()).collect());
+            let stream = tls.connect(name, wire).await.map_err(|_| SendError::Tls)?;
+            let is_http2 = stream.get_ref().1.alpn_protocol() == Some(PROTOCOLS[0]);
+            (Either::Right(Box::new(stream)), is_http2)
+        } else {
+            (Either::Left(wire), false)
+        };
+        let connection = if is_http2 {
+            Http2::open(stream, meter).await.map(Connection::Http2)
+        } else {
+            Http1::open(stream, meter).await.map(Connection::Http1)
+        };
+        Ok((connection.map_err(|_| SendError::NoAnswer)?, address))
+    }
+
+    /// Connects to one of the checked addresses, so that a changed DNS answer (DNS rebinding) has no effect.
+    async fn connect(&self, addresses: &[IpAddr], port: u16, patience: Duration) -> Result<(Wire, IpAddr), SendError> {
         let mut failure = SendError::NameNotFound;
         for &address in addresses.iter().take(ADDRESSES_MAX) {
             let open = self.pool.open(self.open_max);
@@ -415,37 +395,43 @@ impl Drop for Shared<'_> {
     }
 }
 
-/// The request.
-fn request(url: &Url, version: Version, message: Message<'_>) -> Result<Request<Full<Bytes>>, SendError> {
-    // HTTP/2 makes its fields `:scheme`, `:authority` and `:path` of a whole URL.
-    let request = if version == Version::HTTP_2 {
-        Request::post(&url[..Position::AfterQuery]).version(version)
-    } else {
-        Request::post(&url[Position::BeforePath..Position::AfterQuery])
-            .header(HOST, &url[Position::BeforeHost..Position::AfterPort])
-    };
-    let request = request.header(USER_AGENT, concat!("mancala-server/", env!("CARGO_PKG_VERSION")));
-    let (request, body) = match message {
-        Message::Webhook(attempt) => (sign(request, attempt), Full::from(attempt.payload.to_owned())),
-        Message::Post(Post { headers, body, .. }, _) => {
-            let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
-            (request, Full::from(body.clone()))
-        }
-    };
-    request.body(body).map_err(|_| SendError::NotAllowed)
+/// A request to an allowed URL, and what is needed of its answer.
+#[derive(Clone, Copy)]
+struct Message<'a> {
+    url: &'a Url,
+    post: &'a Post,
+    wanted: Wanted<'a>,
 }
 
-/// Adds one signature for each secret.
-fn sign(request: Builder, attempt: Attempt<'_>) -> Builder {
+impl Message<'_> {
+    fn request(self, version: Version) -> Result<Request<Full<Bytes>>, SendError> {
+        let Self { url, post: Post { headers, body, .. }, .. } = self;
+        // HTTP/2 makes its fields `:scheme`, `:authority` and `:path` of a whole URL.
+        let request = if version == Version::HTTP_2 {
+            Request::post(&url[..Position::AfterQuery]).version(version)
+        } else {
+            Request::post(&url[Position::BeforePath..Position::AfterQuery])
+                .header(HOST, &url[Position::BeforeHost..Position::AfterPort])
+        };
+        let request = request.header(USER_AGENT, concat!("mancala-server/", env!("CARGO_PKG_VERSION")));
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+        request.body(Full::from(body.clone())).map_err(|_| SendError::NotAllowed)
+    }
+}
+
+/// The request of a webhook's message, with one signature for each secret.
+fn signed(attempt: Attempt<'_>) -> Option<Post> {
     let signatures = attempt.secrets.iter().filter_map(|secret| {
         let signing = Webhook::from_bytes(secret.to_vec()).ok()?;
         signing.sign(attempt.id, attempt.now_s, attempt.payload.as_bytes()).ok()
     });
-    request
-        .header(CONTENT_TYPE, "application/json")
-        .header(HEADER_WEBHOOK_ID, attempt.id)
-        .header(HEADER_WEBHOOK_TIMESTAMP, attempt.now_s)
-        .header(HEADER_WEBHOOK_SIGNATURE, signatures.collect::<Vec<_>>().join(" "))
+    let signatures = signatures.collect::<Vec<_>>().join(" ");
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(HEADER_WEBHOOK_ID, HeaderValue::try_from(attempt.id).ok()?);
+    headers.insert(HEADER_WEBHOOK_TIMESTAMP, HeaderValue::from(attempt.now_s));
+    headers.insert(HEADER_WEBHOOK_SIGNATURE, HeaderValue::try_from(signatures).ok()?);
+    Some(Post { url: attempt.url.to_owned(), headers, body: Bytes::from(attempt.payload.to_owned()) })
 }
 
 /// Looks up names with the system's resolver.
