@@ -5,12 +5,7 @@
 
 mod span_fields;
 
-use std::{
-    env, io,
-    io::IsTerminal,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::{env, io, io::IsTerminal, time::Duration};
 
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig};
@@ -29,7 +24,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use crate::{clock, config::LogFormat};
+use crate::{clock, config::LogFormat, outage::Outage};
 use span_fields::SpanFields;
 
 /// The log filter unless `RUST_LOG` is set. It omits the messages of libraries about each start, and about each client that does
@@ -180,7 +175,7 @@ fn traces() -> Result<Option<SdkTracerProvider>, TelemetryError> {
     // The library reads the other variables itself: headers, timeouts, batches and sampling.
     let exporter = SpanExporter::builder().with_http().with_protocol(Protocol::HttpBinary).build();
     let exporter = exporter.map_err(|error| TelemetryError::Exporter(error.to_string()))?;
-    let exporter = LoggingExporter { exporter, is_failing: AtomicBool::new(false) };
+    let exporter = LoggingExporter { exporter, outage: Outage::new(TRACES_FAIL, TRACES_WORK) };
     let mut resource = Resource::builder();
     let named = variable("OTEL_RESOURCE_ATTRIBUTES").is_some_and(|value| value.contains("service.name="));
     if variable("OTEL_SERVICE_NAME").is_none() && !named {
@@ -221,24 +216,21 @@ const SAMPLERS: [&str; 6] = [
     "parentbased_traceidratio",
 ];
 
+/// The log's lines about a collector that is away.
+const TRACES_FAIL: &str = "traces are lost: the collector does not accept them";
+const TRACES_WORK: &str = "traces are exported again";
+
 /// An exporter that logs when its collector becomes unreachable and when it is back, not for each batch.
 #[derive(Debug)]
 struct LoggingExporter {
     exporter: SpanExporter,
-    is_failing: AtomicBool,
+    outage: Outage,
 }
 
 impl opentelemetry_sdk::trace::SpanExporter for LoggingExporter {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let outcome = self.exporter.export(batch).await;
-        let was_failing = self.is_failing.swap(outcome.is_err(), Ordering::Relaxed);
-        match &outcome {
-            Err(error) if !was_failing => {
-                tracing::warn!("traces are lost: the collector does not accept them: {error}");
-            }
-            Ok(()) if was_failing => tracing::info!("traces are exported again"),
-            _ => {}
-        }
+        self.outage.note(&outcome);
         outcome
     }
 

@@ -38,7 +38,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     ("openid", &["jose", "webhook"]),
     ("priority", &[]),
     ("repeats", &[]),
-    ("telemetry", &["clock", "config"]),
+    ("telemetry", &["clock", "config", "outage"]),
     ("outage", &["repeats"]),
     ("live", &["db", "domain", "outage"]),
     ("pace", &["db", "engine"]),
