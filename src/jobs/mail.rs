@@ -13,15 +13,18 @@ use std::{
 };
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use futures_util::{FutureExt, StreamExt, stream};
+use futures_util::FutureExt;
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
-use time::Duration;
-use tokio::time::sleep;
+use time::{Duration, OffsetDateTime};
+use tokio::{sync::Notify, time::sleep};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::rounds::Rounds;
+use super::{
+    outbound::{self, Channel, Taken},
+    rounds::Rounds,
+};
 use crate::{
     clock::now,
     db::{
@@ -32,19 +35,20 @@ use crate::{
             resets::{self, RESET_LIFETIME},
             restoration::RESTORATION_LIFETIME,
         },
+        outbound::{Backoff, Full, Lane, Limits},
     },
-    domain::MailKind,
+    domain::{MailKind, PlayerId},
     mail::{Letter, Sender, Subject, Unsent},
     metrics::{MailOutcome, Metrics},
     outage::Outage,
     repeats,
 };
 
-/// The pause between two polls.
-const PAUSE: StdDuration = StdDuration::from_secs(1);
+/// The least pause between two attempts while the SMTP server is away.
+const AWAY_PAUSE: StdDuration = StdDuration::from_secs(1);
 
-/// How long a stopping server waits for the attempts in flight. They are repeated after the next start.
-const STOP_TIMEOUT: StdDuration = StdDuration::from_secs(2);
+/// How long after a stop an attempt in flight is given back, so that the next start repeats it. There is still time to record it.
+const GIVEN_BACK_AFTER: StdDuration = StdDuration::from_millis(1500);
 
 /// How often the age of the oldest mail is read: it reads the whole outbox.
 const AGE_INTERVAL: StdDuration = StdDuration::from_secs(15);
@@ -52,18 +56,11 @@ const AGE_INTERVAL: StdDuration = StdDuration::from_secs(15);
 /// How many requests for a new password a poll resolves.
 const REQUESTS_MAX: u32 = 500;
 
-/// How many mails a poll takes, and how many it sends at the same time.
-const BATCH: u32 = 20;
+/// How many mails are sent at the same time.
 const AT_ONCE: usize = 4;
 
-/// The lease: longer than a batch takes if every attempt runs into its timeout.
-const LEASE: Duration = Duration::minutes(15);
-
-/// The backoff after the first failure; it doubles with each further one.
-const BACKOFF_MIN: Duration = Duration::seconds(30);
-
-/// The longest backoff.
-const BACKOFF_MAX: Duration = Duration::minutes(30);
+/// How long a mail waits after a failure.
+const BACKOFF: Backoff = Backoff { min: Duration::seconds(30), max: Duration::minutes(30) };
 
 /// How long a notice is tried.
 const NOTICE_LIFETIME: Duration = Duration::DAY;
@@ -86,12 +83,9 @@ pub struct Settings {
     /// Hashes addresses and accounts for the limits.
     key: [u8; 32],
     outage: Arc<Outage>,
-    /// Whether the last attempt found no server.
     is_away: Arc<AtomicBool>,
     refusals: Arc<AtomicU32>,
     metrics: Arc<Metrics>,
-    /// When the age of the oldest mail was read.
-    aged_at: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Settings {
@@ -103,7 +97,6 @@ impl Settings {
             is_away: Arc::default(),
             refusals: Arc::default(),
             metrics,
-            aged_at: Arc::default(),
         }
     }
 
@@ -113,101 +106,159 @@ impl Settings {
         self.outage.works();
     }
 
+    /// Whether the last attempt has found no server.
+    fn is_away(&self) -> bool {
+        self.is_away.load(Ordering::Relaxed)
+    }
+
     fn fails(&self, cause: &str) {
         self.is_away.store(true, Ordering::Relaxed);
         self.outage.failed(cause);
     }
 }
 
+/// What a poll needs.
+struct MailContext {
+    pool: PgPool,
+    settings: Settings,
+    stopping: CancellationToken,
+    /// When mails were leased the last time, and when the age of the oldest one was read.
+    taken_at: Mutex<Option<Instant>>,
+    aged_at: Mutex<Option<Instant>>,
+}
+
+/// What becomes of a mail in the outbox.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// It was sent, is given up or is obsolete.
+    Over,
+    /// It is tried again then.
+    Again(OffsetDateTime),
+}
+
 /// Runs until `stopping` is cancelled.
 pub async fn run(pool: PgPool, settings: Settings, stopping: CancellationToken) {
     let (begins, ends) = ("mails wait for the database", "mails are taken from the database again");
     let rounds = Rounds::new(&settings.metrics, "mail", begins, ends);
-    while !stopping.is_cancelled() {
-        if rounds.run(send_due(&pool, &settings, &stopping)).await != Some(true) {
-            stopping.run_until_cancelled(sleep(PAUSE)).await;
+    outbound::run(MailContext::new(&pool, &settings, &stopping), &rounds, &Notify::new(), &stopping).await;
+}
+
+/// One round: resolves requests for new passwords, and sends mails that are due; returns how many were leased.
+pub async fn round(pool: &PgPool, settings: &Settings, stopping: &CancellationToken) -> Result<usize, DbError> {
+    outbound::round(MailContext::new(pool, settings, stopping)).await
+}
+
+impl MailContext {
+    fn new(pool: &PgPool, settings: &Settings, stopping: &CancellationToken) -> Self {
+        Self {
+            pool: pool.clone(),
+            settings: settings.clone(),
+            stopping: stopping.clone(),
+            taken_at: Mutex::default(),
+            aged_at: Mutex::default(),
         }
+    }
+
+    /// Makes one attempt. A mail whose attempt panics, or takes too long for a server that stops, is tried again. It counts for its
+    /// recipient then: the SMTP server may have taken it.
+    async fn attempt(&self, mail: &Mail) -> Fate {
+        let late = async {
+            self.stopping.cancelled().await;
+            sleep(GIVEN_BACK_AFTER).await;
+        };
+        let again_at = tokio::select! {
+            sent = AssertUnwindSafe(send(&self.pool, &self.settings, mail)).catch_unwind() => match sent {
+                Ok(Ok(fate)) => return fate,
+                // The loop waits for the database, too, and logs it.
+                Ok(Err(_)) => return Fate::Again(later(mail)),
+                Err(_) => {
+                    tracing::error!(mail.id = %mail.id, "sending a mail panicked, and is tried again");
+                    later(mail)
+                }
+            },
+            () = late => now(),
+        };
+        self.settings.metrics.mail_ended(MailOutcome::Retried);
+        Fate::Again(again_at)
     }
 }
 
-/// One round: resolves requests for new passwords, and sends a batch of mails that are due. While the SMTP server is away it sends only
-/// one. Returns whether there may be more.
-pub async fn send_due(pool: &PgPool, settings: &Settings, stopping: &CancellationToken) -> Result<bool, DbError> {
-    resets::resolve(pool, now(), REQUESTS_MAX).await?;
-    let limit = if settings.is_away.load(Ordering::Relaxed) { 1 } else { BATCH };
-    let begun = now();
-    let mails = outbox::take(pool, begun, begun + LEASE, limit).await?;
-    let is_full = mails.len() == BATCH as usize;
-    let sent = stream::iter(mails.into_iter().enumerate()).map(async |(n, mail)| {
-        if stopping.is_cancelled() {
-            // Not tried: another process, or the next start, does not wait for the lease.
-            return outbox::put_off(pool, &mail, now()).await;
-        }
-        if n > 0 && settings.is_away.load(Ordering::Relaxed) {
-            // Not tried: another of this batch has found no server.
-            return outbox::put_off(pool, &mail, now() + BACKOFF_MIN).await;
-        }
-        attempt(pool, settings, &mail, stopping).await
-    });
-    let outcomes: Vec<_> = sent.buffer_unordered(AT_ONCE).collect().await;
-    outcomes.into_iter().collect::<Result<(), DbError>>()?;
-    measure_age(pool, settings).await?;
-    Ok(is_full && !settings.is_away.load(Ordering::Relaxed))
-}
+impl Channel for MailContext {
+    type Due = Mail;
+    type Sent = (Mail, Fate);
 
-/// Makes one attempt, and gives the mail back if it panics, or takes too long for a server that stops. It counts for its recipient then:
-/// the SMTP server may have taken it.
-async fn attempt(pool: &PgPool, settings: &Settings, mail: &Mail, stopping: &CancellationToken) -> Result<(), DbError> {
-    let late = async {
-        stopping.cancelled().await;
-        sleep(STOP_TIMEOUT).await;
-    };
-    tokio::select! {
-        sent = AssertUnwindSafe(send(pool, settings, mail)).catch_unwind() => {
-            if let Ok(sent) = sent {
-                return sent;
-            }
-            tracing::error!(mail.id = %mail.id, "sending a mail panicked, and is tried again");
-            settings.metrics.mail_ended(MailOutcome::Retried);
-            outbox::put_off(pool, mail, now() + backoff(mail.attempts)).await
+    const NAME: &'static str = "mail";
+    /// All mails go to the operator's SMTP server: one lane is enough.
+    const LANES: &'static [Lane] = &[Lane::Quick];
+    const LEASE: Duration = Duration::minutes(15);
+
+    fn limits(_: Lane) -> Limits {
+        Limits { places: AT_ONCE, of_player: u32::MAX, of_host: u32::MAX }
+    }
+
+    fn attempts_max(&self) -> usize {
+        AT_ONCE
+    }
+
+    /// Resolves requests for new passwords, and reads the age of the oldest mail.
+    async fn housekeep(&self) -> Result<(), DbError> {
+        resets::resolve(&self.pool, now(), REQUESTS_MAX).await?;
+        if !is_within(&self.aged_at, AGE_INTERVAL) {
+            let oldest = outbox::oldest(&self.pool).await?;
+            self.settings.metrics.set_oldest_mail(oldest.map_or(0, |at| (now() - at).whole_seconds().max(0)));
+            note_time(&self.aged_at);
         }
-        () = late => {
-            settings.metrics.mail_ended(MailOutcome::Retried);
-            outbox::put_off(pool, mail, now()).await
+        Ok(())
+    }
+
+    /// Leases mails. While the SMTP server is away it leases one in a while.
+    async fn take(&self, _: Lane, room: u32, _: &Full) -> Result<Taken<Mail>, DbError> {
+        let is_away = self.settings.is_away();
+        let room = match is_away {
+            true if is_within(&self.taken_at, AWAY_PAUSE) => 0,
+            true => 1,
+            false => room,
+        };
+        let due = outbox::take(&self.pool, now(), now() + Self::LEASE, room).await?;
+        if room > 0 {
+            note_time(&self.taken_at);
         }
+        Ok(Taken { due, has_more: false })
+    }
+
+    fn recipient(mail: &Mail) -> (PlayerId, &str) {
+        (mail.player, "")
+    }
+
+    async fn send(&self, mail: Mail) -> (Mail, Fate) {
+        let fate = self.attempt(&mail).await;
+        (mail, fate)
+    }
+
+    async fn record(&self, (mail, fate): &Self::Sent) -> Result<(), String> {
+        let recorded = match fate {
+            Fate::Over => outbox::drop(&self.pool, mail).await,
+            Fate::Again(at) => outbox::put_off(&self.pool, mail, *at).await,
+        };
+        recorded.map_err(|error| error.to_string())
     }
 }
 
-/// Reads the age of the oldest mail for the metrics, now and then.
-async fn measure_age(pool: &PgPool, settings: &Settings) -> Result<(), DbError> {
-    {
-        let mut aged_at = settings.aged_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if aged_at.is_some_and(|at| at.elapsed() < AGE_INTERVAL) {
-            return Ok(());
-        }
-        *aged_at = Some(Instant::now());
-    }
-    let oldest = outbox::oldest(pool).await?;
-    settings.metrics.set_oldest_mail(oldest.map_or(0, |at| (now() - at).whole_seconds().max(0)));
-    Ok(())
-}
-
-/// Makes one attempt to send a mail, and notes what came of it.
-async fn send(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<(), DbError> {
+/// Makes one attempt to send a mail, and decides what follows.
+async fn send(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<Fate, DbError> {
     if mail.created_at + lifetime(mail.kind) <= now() {
         note(mail, None, "a mail was given up, because it could not be sent in time");
         settings.metrics.mail_ended(MailOutcome::Failed);
-        return outbox::drop(pool, mail).await;
+        return Ok(Fate::Over);
     }
     let Some(reserved) = reserve(pool, settings, mail).await? else {
         settings.metrics.mail_ended(MailOutcome::Limited);
-        return outbox::drop(pool, mail).await;
+        return Ok(Fate::Over);
     };
     let Some(letter) = write(pool, settings, mail).await? else {
         give_back(pool, &reserved).await?;
-        return outbox::drop(pool, mail).await;
+        return Ok(Fate::Over);
     };
-    let later = || now() + backoff(mail.attempts);
     let sent = settings.sender.send(&letter).await;
     let is_refused = matches!(sent, Err(Unsent::Refused(_)));
     // Many refusals in a row are a fault of the settings: the mail is kept.
@@ -221,33 +272,33 @@ async fn send(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<(), DbE
         Ok(()) => {
             settings.works();
             settings.refusals.store(0, Ordering::Relaxed);
-            outbox::drop(pool, mail).await
+            Ok(Fate::Over)
         }
         Err(Unsent::Refused(reply)) => {
             give_back(pool, &reserved).await?;
             note(mail, Some(reply), "the SMTP server has refused a mail");
             if !is_kept {
                 settings.works();
-                return outbox::drop(pool, mail).await;
+                return Ok(Fate::Over);
             }
             settings.fails(&format!("the server refuses every mail, the last one with {reply}"));
-            outbox::put_off(pool, mail, later()).await
+            Ok(Fate::Again(later(mail)))
         }
         Err(Unsent::PutOff(reply)) => {
             give_back(pool, &reserved).await?;
             settings.works();
             note(mail, Some(reply), "the SMTP server has put off a mail");
-            outbox::put_off(pool, mail, later()).await
+            Ok(Fate::Again(later(mail)))
         }
         // The server may have taken the mail, so it counts.
         Err(Unsent::Unknown(cause)) => {
             settings.fails(&cause);
-            outbox::put_off(pool, mail, later()).await
+            Ok(Fate::Again(later(mail)))
         }
         Err(Unsent::Unreachable(cause)) => {
             give_back(pool, &reserved).await?;
             settings.fails(&cause);
-            outbox::put_off(pool, mail, later()).await
+            Ok(Fate::Again(later(mail)))
         }
     }
 }
@@ -353,20 +404,23 @@ fn hash(settings: &Settings, parts: &[&[u8]]) -> Vec<u8> {
     hash.finalize()[..16].to_vec()
 }
 
-/// How long the next attempt waits after so many.
-fn backoff(attempts: u32) -> Duration {
-    (BACKOFF_MIN * 2_i32.saturating_pow(attempts.saturating_sub(1).min(10))).min(BACKOFF_MAX)
+/// When a mail is tried again whose attempt has failed.
+fn later(mail: &Mail) -> OffsetDateTime {
+    now() + BACKOFF.after(mail.attempts.cast_signed() - 1)
+}
+
+/// Whether something was done within a time.
+fn is_within(done_at: &Mutex<Option<Instant>>, time: StdDuration) -> bool {
+    done_at.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|at| at.elapsed() < time)
+}
+
+fn note_time(done_at: &Mutex<Option<Instant>>) {
+    *done_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_backoff_doubles_up_to_its_bound() {
-        let seconds: Vec<_> = [0, 1, 2, 3, 7, 8, u32::MAX].map(|n| backoff(n).whole_seconds()).to_vec();
-        assert_eq!(seconds, [30, 30, 60, 120, 1800, 1800, 1800]);
-    }
 
     #[test]
     fn what_stands_behind_a_plus_is_the_same_mailbox() {

@@ -21,6 +21,7 @@ pub mod mail;
 pub mod maintenance;
 pub mod names;
 mod observation;
+mod outbound;
 pub mod purge;
 pub mod push;
 pub mod rebuild;

@@ -34,6 +34,7 @@ pub mod lists;
 pub mod merging;
 pub mod migrations;
 pub mod operators;
+pub mod outbound;
 pub mod players;
 pub mod push;
 pub mod readiness;

@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     panic::AssertUnwindSafe,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -11,16 +12,16 @@ use sqlx::PgPool;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::{
-    schedule::{Proof, after_failure},
-    settings::Settings,
-};
+use super::schedule::{Proof, after_failure};
 use crate::{
     clock::now,
-    db::push::sending::{DeviceState, DueDevice, DueNotice, KEPT, PushLane, Sent, waiting},
+    db::{
+        outbound::Lane,
+        push::sending::{DeviceState, DueDevice, DueNotice, KEPT, Sent, waiting},
+    },
     domain::{DeviceKind, GameId, NoticeKind},
-    metrics::DeliveryOutcome,
-    push::{Cause, Language, News, Notification, Outcome, Subject, Target, Urgency},
+    metrics::{DeliveryOutcome, Metrics},
+    push::{Cause, Language, News, Notification, Outcome, Pusher, Subject, Target, Urgency},
     repeats,
 };
 
@@ -33,8 +34,17 @@ const QUICK: Duration = Duration::from_secs(1);
 /// From so many games on for which something is due at once, a device shows one notification for all of them.
 const DIGEST_MIN: usize = 5;
 
+/// What the job needs to send.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub pusher: Pusher,
+    pub metrics: Arc<Metrics>,
+    /// How many devices are served altogether. Each holds a connection and a TLS session: about 50 KiB.
+    pub attempts_max: usize,
+}
+
 /// Sends what is due for a device, until an attempt fails.
-pub(super) async fn serve(pool: &PgPool, settings: &Settings, device: DueDevice) -> Sent {
+pub(super) async fn send_due(pool: &PgPool, settings: &Settings, device: DueDevice) -> Sent {
     let begun = Instant::now();
     let mut sent = Sent {
         device: device.id,
@@ -72,7 +82,7 @@ pub(super) async fn serve(pool: &PgPool, settings: &Settings, device: DueDevice)
         if matches!(outcome, Outcome::Taken | Outcome::Refused) {
             sent.ended.extend(part.iter().map(|notice| notice.version));
         }
-        let lane = if attempted.elapsed() < QUICK { PushLane::Quick } else { PushLane::Unproven };
+        let lane = if attempted.elapsed() < QUICK { Lane::Quick } else { Lane::Unproven };
         sent.state = state_after(outcome, &device, sent.state, lane);
         if outcome != Outcome::Taken {
             break;
@@ -83,7 +93,7 @@ pub(super) async fn serve(pool: &PgPool, settings: &Settings, device: DueDevice)
 
 /// What an attempt says about a device. `before` is what earlier attempts under the lease say, and `lane` is that of a device
 /// that works.
-fn state_after(outcome: Outcome, device: &DueDevice, before: DeviceState, lane: PushLane) -> DeviceState {
+fn state_after(outcome: Outcome, device: &DueDevice, before: DeviceState, lane: Lane) -> DeviceState {
     let fails = |proof, retry_after_s| after_failure(device, proof, retry_after_s, rand::random(), now());
     let of_kind = if device.kind == DeviceKind::Web { Proof::OfDevice } else { Proof::OfService };
     match outcome {
@@ -164,7 +174,7 @@ fn is_wanted(notice: &DueNotice, now: OffsetDateTime) -> bool {
     now - notice.due_at <= KEPT && !is_past
 }
 
-/// One notification for one game, or for several. Of a game it is the reminder of its deadline, if that is due.
+/// One notification for one game, or for several. For one game, a due deadline reminder takes precedence.
 fn notification(device: &DueDevice, part: &[&DueNotice]) -> Notification {
     let games: HashSet<_> = part.iter().map(|notice| notice.game).collect();
     let last = part.iter().max_by_key(|notice| (notice.deadline.is_some(), notice.due_at)).filter(|_| games.len() == 1);

@@ -2,13 +2,13 @@
 
 use time::{Duration, OffsetDateTime};
 
-use crate::db::push::sending::{DeviceState, DueDevice};
+use crate::db::{
+    outbound::Backoff,
+    push::sending::{DeviceState, DueDevice},
+};
 
-/// The pause after the first failure; it doubles with each further one.
-const PAUSE_MIN: Duration = Duration::seconds(5);
-
-/// The longest pause of ours.
-const PAUSE_MAX: Duration = Duration::hours(1);
+/// How long a device is left alone after a failed attempt.
+const BACKOFF: Backoff = Backoff { min: Duration::seconds(5), max: Duration::hours(1) };
 
 /// The longest pause that a push service is granted: what waits is dropped after it anyway.
 const RETRY_AFTER_MAX: Duration = Duration::hours(24);
@@ -44,10 +44,8 @@ pub(super) fn after_failure(
     if proof == Proof::OfDevice && is_old && device.failures + 1 >= FAILURES_MIN {
         return DeviceState::Gone;
     }
-    let doublings = u32::try_from(device.failures).unwrap_or(0).min(16);
-    let pause = (PAUSE_MIN * 2_i32.pow(doublings)).min(PAUSE_MAX);
     let wanted = retry_after_s.map_or(Duration::ZERO, |seconds| Duration::seconds(seconds.into()));
-    let pause = pause.max(wanted.min(RETRY_AFTER_MAX));
+    let pause = BACKOFF.after(device.failures).max(wanted.min(RETRY_AFTER_MAX));
     DeviceState::Fails(now + pause + pause * (chance / 5.0))
 }
 
@@ -109,7 +107,7 @@ mod tests {
 
     #[test]
     fn failures_of_a_service_forget_no_device() {
-        let (device, pause) = (device(1000, Duration::days(300), false), NOW + PAUSE_MAX);
+        let (device, pause) = (device(1000, Duration::days(300), false), NOW + BACKOFF.max);
         assert_eq!(after_failure(&device, Proof::OfService, None, 0.0, NOW), DeviceState::Fails(pause));
         assert_eq!(after_failure(&device, Proof::OfDevice, None, 0.0, NOW), DeviceState::Gone);
     }

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     clock::now,
-    db::webhooks::results::{Run, record},
+    db::webhooks::results::{LeaseResult, record},
 };
 
 /// How many runs of attempts are recorded at once: a run has up to 16 results.
@@ -30,7 +30,7 @@ pub(super) struct Recorder(mpsc::Sender<Waiting>);
 /// Results that wait to be recorded.
 #[derive(Debug)]
 struct Waiting {
-    run: Run,
+    run: LeaseResult,
     recorded: oneshot::Sender<Result<(), String>>,
 }
 
@@ -43,7 +43,7 @@ impl Recorder {
     }
 
     /// Returns when the results are recorded.
-    pub(super) async fn record(&self, run: Run) -> Result<(), String> {
+    pub(super) async fn record(&self, run: LeaseResult) -> Result<(), String> {
         const ENDED: &str = "the task that records has ended";
         let (recorded, record) = oneshot::channel();
         self.0.send(Waiting { run, recorded }).await.map_err(|_| ENDED.to_owned())?;
@@ -76,7 +76,7 @@ async fn record_all(pool: PgPool, mut waiting: mpsc::Receiver<Waiting>) {
     }
 }
 
-async fn record_batch(pool: &PgPool, runs: &[Run], is_part: bool) -> Result<(), String> {
+async fn record_batch(pool: &PgPool, runs: &[LeaseResult], is_part: bool) -> Result<(), String> {
     let recorded = AssertUnwindSafe(record(pool, runs, is_part, now())).catch_unwind().await;
     match recorded {
         Ok(recorded) => recorded.map_err(|error| error.to_string()),

@@ -7,7 +7,7 @@ use mancala_server::{
         self,
         outbox::{self, LinkKind},
     },
-    jobs::mail::{run, send_due},
+    jobs::mail::{round, run},
 };
 use time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -79,7 +79,7 @@ async fn a_server_that_is_away_fails_no_call_and_loses_no_mail() {
     let away = settings_for(closed);
     for n in 1..=3 {
         assert_eq!(ask(&app, "ana@mail.example").await.status, 202);
-        send_due(&app.db, &away, &CancellationToken::new()).await.expect("the database answers");
+        round(&app.db, &away, &CancellationToken::new()).await.expect("the database answers");
         assert_eq!(state(&app).await, Some((n, false)), "one mail, whatever was asked for meanwhile");
         make_due(&app).await;
     }
@@ -98,7 +98,7 @@ async fn mails_and_requests_that_waited_too_long_are_dropped() {
     let ana = verified(&app, &smtp, "Ana", "ana@mail.example").await;
     ask(&app, "ana@mail.example").await;
     let away = settings_for("127.0.0.1:1".parse().expect("an address"));
-    send_due(&app.db, &away, &CancellationToken::new()).await.expect("an answer");
+    round(&app.db, &away, &CancellationToken::new()).await.expect("an answer");
     let later = "update mail set created_at = created_at - interval '61 minutes', next_attempt_at = now() - interval '1 minute'";
     sqlx::query(later).execute(&app.db).await.expect("an hour passes");
     assert!(smtp.deliver(&app).await.is_empty());
@@ -134,12 +134,22 @@ async fn while_a_server_is_away_one_mail_a_round_is_tried() {
     queued(&app, 8).await;
     let closed = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let away = settings_for(closed);
-    assert!(!send_due(&app.db, &away, &CancellationToken::new()).await.expect("an answer"), "no round follows at once");
-    assert_eq!(count_rows(&app, "mail where next_attempt_at > now()").await, 8, "the others of the batch wait, too");
+    round(&app.db, &away, &CancellationToken::new()).await.expect("an answer");
+    assert_eq!(count_rows(&app, "mail where attempts = 1").await, 4, "so many are tried at the same time");
     make_due(&app).await;
-    send_due(&app.db, &away, &CancellationToken::new()).await.expect("an answer");
+    round(&app.db, &away, &CancellationToken::new()).await.expect("an answer");
     assert_eq!(count_rows(&app, "mail where next_attempt_at > now()").await, 1);
     assert_eq!(count_rows(&app, "mail_sent").await, 0, "what was not sent does not count");
+    make_due(&app).await;
+    let (stopping, begun) = (CancellationToken::new(), Instant::now());
+    let job = actix_web::rt::spawn(run(app.db.clone(), away, stopping.clone()));
+    while count_rows(&app, "mail where next_attempt_at > now()").await < 3 {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(30));
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    assert!(begun.elapsed() > std::time::Duration::from_millis(1900), "a second lies between two attempts");
+    stopping.cancel();
+    job.await.expect("it ends");
     make_due(&app).await;
     assert_eq!(smtp.deliver(&app).await.len(), 8);
 }
@@ -150,7 +160,7 @@ async fn two_processes_send_each_mail_once() {
     queued(&app, 6).await;
     let settings = smtp.settings();
     let running = CancellationToken::new();
-    let (one, other) = tokio::join!(send_due(&app.db, &settings, &running), send_due(&app.db, &settings, &running));
+    let (one, other) = tokio::join!(round(&app.db, &settings, &running), round(&app.db, &settings, &running));
     one.and(other).expect("the database answers");
     let mut recipients: Vec<_> = smtp.mails().into_iter().map(|mail| mail.to).collect();
     recipients.sort_unstable();
@@ -226,12 +236,12 @@ async fn a_stop_gives_back_the_mails_that_were_not_sent() {
     let stopping = CancellationToken::new();
     let job = actix_web::rt::spawn(run(app.db.clone(), settings, stopping.clone()));
     let begun = Instant::now();
-    while count_rows(&app, "mail where attempts = 1").await < 6 {
+    while count_rows(&app, "mail where attempts = 1").await < 4 {
         assert!(begun.elapsed() < std::time::Duration::from_secs(30));
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     let due = "mail where next_attempt_at <= now()";
-    assert_eq!(count_rows(&app, due).await, 0);
+    assert_eq!(count_rows(&app, due).await, 2, "the places are taken");
     stopping.cancel();
     job.await.expect("it ends");
     assert_eq!((count_rows(&app, due).await, count_rows(&app, "mail").await), (6, 6));

@@ -7,7 +7,10 @@ use std::{
 };
 
 use mancala_server::{
-    db::push::sending::{Full, PushLane, take, waiting},
+    db::{
+        outbound::{Full, Lane},
+        push::sending::{take, waiting},
+    },
     domain::DeviceKind,
     jobs::push as jobs,
     push::Pusher,
@@ -341,7 +344,7 @@ async fn a_turn_that_is_played_while_others_are_sent_is_not_sent() {
     push.convert().await;
     push.let_pass(6).await;
     let leases = (now(), now() + Duration::seconds(30));
-    let taken = take(&push.app.db, PushLane::Unproven, &[DeviceKind::Web], &Full::default(), leases, 10).await;
+    let taken = take(&push.app.db, Lane::Unproven, &[DeviceKind::Web], &Full::default(), leases, 10).await;
     let taken = taken.expect("it is taken");
     let [device] = &taken[..] else { panic!("{taken:?}") };
     let versions = [device.notices[0].version];

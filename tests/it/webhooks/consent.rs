@@ -1,9 +1,9 @@
 //! The consent of endpoints: each repeats a challenge before it gets notices.
 
 use mancala_server::{
-    db::webhooks::{
-        attempts::{Full, Lane},
-        results::{AttemptOutcome, Attempted, NextStep, Run, record},
+    db::{
+        outbound::{Full, Lane},
+        webhooks::results::{AttemptOutcome, Attempted, LeaseResult, NextStep, record},
     },
     jobs::webhooks as job,
 };
@@ -95,7 +95,7 @@ async fn another_address_is_challenged_before_it_gets_what_waits() {
     let outcome =
         AttemptOutcome { status: Some(200), error: None, retry_after: Duration::ZERO, next: NextStep::Delivered };
     let made = Attempted { due: taken[0].clone(), outcome, begun: now(), ended: now() };
-    record(&app.db, &[Run { first: made, rest: vec![] }], false, now()).await.expect("it is recorded");
+    record(&app.db, &[LeaseResult { first: made, rest: vec![] }], false, now()).await.expect("it is recorded");
     assert!(!is_verified(&app, &ana, &path).await);
     second.agrees(true);
     deliver(&app).await;

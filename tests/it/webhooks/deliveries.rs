@@ -13,10 +13,8 @@ use futures_util::future::join;
 use mancala_server::{
     db::{
         Writers,
-        webhooks::{
-            attempts::{Full, Lane},
-            deliveries::FOR_ENDPOINT_MAX,
-        },
+        outbound::{Full, Lane},
+        webhooks::deliveries::FOR_ENDPOINT_MAX,
     },
     jobs::webhooks,
     webhook::{Names, Ports, Reach, Sender, system_names},

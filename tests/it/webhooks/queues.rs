@@ -7,9 +7,10 @@ use mancala_server::{
     db::{
         Writers,
         games::{self, Appended},
+        outbound::{Full, Lane},
         webhooks::{
-            attempts::{Due, Full, Lane, behind},
-            results::{AttemptOutcome, Attempted, NextStep, Run, record},
+            attempts::{Due, behind},
+            results::{AttemptOutcome, Attempted, LeaseResult, NextStep, record},
         },
     },
     domain::{Action, Command, Context, GameId, OfferAnswer, OfferKind, PlayerId},
@@ -138,20 +139,20 @@ async fn a_lease_that_another_process_has_taken_over_records_nothing() {
     let outcome =
         AttemptOutcome { status: Some(200), error: None, retry_after: time::Duration::ZERO, next: NextStep::Delivered };
     let made = |due: &Due| Attempted { due: due.clone(), outcome: outcome.clone(), begun: now(), ended: now() };
-    let run = |first: &Due| Run { first: made(first), rest: waiting.iter().map(made).collect() };
+    let run = |first: &Due| LeaseResult { first: made(first), rest: waiting.iter().map(made).collect() };
     record(&app.db, &[run(&taken[0])], false, now()).await.expect("it says nothing");
     assert_eq!(count_rows(&app, "webhook_delivery where is_delivered").await, 0);
     // Beside one that is recorded, it changes neither the order nor the health.
     let failed = AttemptOutcome { status: None, error: Some("timeout"), next: NextStep::GivenUp, ..outcome.clone() };
     let mut over = run(&taken[0]);
     over.first.outcome = failed;
-    let alone = Run { rest: vec![], ..run(&again[0]) };
+    let alone = LeaseResult { rest: vec![], ..run(&again[0]) };
     record(&app.db, &[alone.clone(), over], false, now()).await.expect("the other one is recorded");
     assert_eq!(count_rows(&app, "webhook_delivery where is_delivered").await, 1);
     assert_eq!(count_rows(&app, "webhook where failures = 0").await, 1);
     let next = job::take(&app.db, Lane::Quick, 1, &Full::default(), now()).await.expect("it is due");
     assert_eq!(next[0].id, waiting[0].id);
-    let rest = [Run { first: made(&next[0]), rest: waiting[1..].iter().map(made).collect() }];
+    let rest = [LeaseResult { first: made(&next[0]), rest: waiting[1..].iter().map(made).collect() }];
     // The record waits for another transaction.
     let mut other = app.db.begin().await.expect("a transaction");
     sqlx::query("select from webhook for update").execute(&mut *other).await.expect("they are locked");

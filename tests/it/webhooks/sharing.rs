@@ -9,7 +9,8 @@ use futures_util::future::{join, join_all};
 use mancala_server::{
     db::{
         Writers,
-        webhooks::attempts::{Due, Full, Lane},
+        outbound::{Full, Lane},
+        webhooks::attempts::Due,
     },
     domain::PlayerId,
     jobs::webhooks as job,

@@ -12,7 +12,10 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::devices::kind_of;
-use crate::connection::{DbError, statement, wait_longer_for_locks};
+use crate::{
+    connection::{DbError, statement, wait_longer_for_locks},
+    outbound::{Full, Lane, Limits},
+};
 
 /// How many due devices one poll looks at, to choose from them by player and by host.
 const LOOKED_AT_MAX: i64 = 1000;
@@ -20,60 +23,15 @@ const LOOKED_AT_MAX: i64 = 1000;
 /// How many notices of a device one poll takes: more than a player has games.
 const NOTICES_MAX: i64 = 2000;
 
-/// How long what could not be sent is kept: who has not looked for a day looks at the games themselves.
+/// Unsent notices expire after a day: by then the player opens the list of games anyway.
 pub const KEPT: Duration = Duration::hours(24);
 
-/// Which devices a poll takes. Each lane has places of its own, so that those that hang or fail are in no other's way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PushLane {
-    /// The last attempt succeeded within a second.
-    Quick,
-    /// New, or slow.
-    Unproven,
-    /// The last attempt failed.
-    Failing,
-}
-
-/// The players and hosts that have enough devices in flight.
-#[derive(Clone, Debug, Default)]
-pub struct Full {
-    /// The players.
-    pub players: Vec<PlayerId>,
-    /// The hosts.
-    pub hosts: Vec<String>,
-}
-
-impl PushLane {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Quick, Self::Unproven, Self::Failing];
-
-    /// How many devices hold a place at once. Of the attempts that a process may make by default, a quarter is left to slow ones.
-    pub const fn permits(self) -> usize {
-        match self {
-            Self::Quick => 48,
-            Self::Unproven | Self::Failing => 24,
-        }
-    }
-
-    /// How many devices of one player are served at once.
-    pub const fn of_player(self) -> usize {
-        match self {
-            Self::Quick => 10,
-            Self::Unproven | Self::Failing => 2,
-        }
-    }
-
-    /// How many devices at one host are served at once. A few hosts serve most browsers, so it is half of the places.
-    pub const fn of_host(self) -> usize {
-        self.permits() / 2
-    }
-
-    const fn number(self) -> i16 {
-        match self {
-            Self::Quick => 0,
-            Self::Unproven => 1,
-            Self::Failing => 2,
-        }
+/// How many devices are served at once in a process. Of the attempts that it may make by default, a quarter is left to slow ones. A few
+/// hosts serve most browsers, so a host gets half of the places.
+pub const fn limits(lane: Lane) -> Limits {
+    match lane {
+        Lane::Quick => Limits { places: 48, of_player: 10, of_host: 24 },
+        Lane::Unproven | Lane::Failing => Limits { places: 24, of_player: 2, of_host: 12 },
     }
 }
 
@@ -157,7 +115,7 @@ pub enum DeviceState {
     /// A push service took the notification, in a lane for the next one.
     Works {
         /// The lane.
-        lane: PushLane,
+        lane: Lane,
         /// The end of a pause, if the service asked for one afterwards.
         paused_until: Option<OffsetDateTime>,
     },
@@ -175,13 +133,12 @@ pub enum DeviceState {
 /// flight are left out. The lease goes from now until a moment.
 pub async fn take(
     pool: &PgPool,
-    lane: PushLane,
+    lane: Lane,
     kinds: &[DeviceKind],
     full: &Full,
     (now, until): (OffsetDateTime, OffsetDateTime),
     limit: u32,
 ) -> Result<Vec<DueDevice>, DbError> {
-    let of_lane = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
     let rows = sqlx::query!(
         r#"
@@ -214,8 +171,8 @@ pub async fn take(
         now,
         &kinds as &[&str],
         LOOKED_AT_MAX,
-        of_lane(lane.of_player()),
-        of_lane(lane.of_host()),
+        i64::from(limits(lane).of_player),
+        i64::from(limits(lane).of_host),
         i64::from(limit),
         until,
         &full.players.iter().map(|player| player.0).collect::<Vec<_>>(),
@@ -291,8 +248,7 @@ async fn due_notices(pool: &PgPool, devices: &[Uuid], now: OffsetDateTime) -> Re
     Ok(found)
 }
 
-/// Those of a device's notices that are still to be sent under a lease. Of these, none was replaced, the device is the player's, and the
-/// game has the deadline of a reminder.
+/// Returns the notices still pending under this lease: not replaced, of the same player, and with the same deadline.
 pub async fn waiting(pool: &PgPool, device: Uuid, lease: Uuid, versions: &[Uuid]) -> Result<HashSet<Uuid>, DbError> {
     let found = sqlx::query_scalar!(
         r#"
@@ -330,47 +286,17 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64
     Ok(deleted.rows_affected())
 }
 
-/// What is recorded.
-struct SentRow {
-    id: Uuid,
-    lease: Uuid,
-    works: bool,
-    fails: bool,
-    lane: Option<i16>,
-    paused_until: Option<OffsetDateTime>,
-    not_before: Option<OffsetDateTime>,
-    is_gone: bool,
-}
-
-impl Sent {
-    fn row(&self) -> SentRow {
-        let (lane, paused_until) = match self.state {
-            DeviceState::Works { lane, paused_until } => (Some(lane.number()), paused_until),
-            DeviceState::Fails(until) => (Some(PushLane::Failing.number()), Some(until)),
-            DeviceState::Paused(until) => (None, Some(until)),
-            DeviceState::Untried(_) | DeviceState::Gone => (None, None),
-        };
-        let not_before = match self.state {
-            DeviceState::Untried(not_before) => not_before,
-            _ => None,
-        };
-        SentRow {
-            id: self.device,
-            lease: self.lease,
-            works: matches!(self.state, DeviceState::Works { .. }),
-            fails: matches!(self.state, DeviceState::Fails(_)),
-            lane,
-            paused_until,
-            not_before,
-            is_gone: self.state == DeviceState::Gone,
-        }
-    }
-}
-
 /// Records what became of a device, and says when the next thing is due for it. The result of a lease that another process has taken over
 /// is not recorded.
 pub async fn record(pool: &PgPool, sent: &Sent, now: OffsetDateTime) -> Result<(), DbError> {
-    let SentRow { id, lease, works, fails, lane, paused_until, not_before, is_gone } = sent.row();
+    let Sent { device: id, lease, state, .. } = *sent;
+    let (lane, paused_until, not_before) = match state {
+        DeviceState::Works { lane, paused_until } => (Some(lane), paused_until, None),
+        DeviceState::Fails(until) => (Some(Lane::Failing), Some(until), None),
+        DeviceState::Paused(until) => (None, Some(until), None),
+        DeviceState::Untried(not_before) => (None, None, not_before),
+        DeviceState::Gone => (None, None, None),
+    };
     let mut transaction = pool.begin().await?;
     // No request waits for this, and it may wait longer than a request would.
     wait_longer_for_locks(&mut transaction).await?;
@@ -383,7 +309,7 @@ pub async fn record(pool: &PgPool, sent: &Sent, now: OffsetDateTime) -> Result<(
         .execute(&mut *transaction)
         .instrument(statement("delete push_notice"))
         .await?;
-    if locked.is_some() && is_gone {
+    if locked.is_some() && state == DeviceState::Gone {
         sqlx::query!("delete from push_device where id = $1", id)
             .execute(&mut *transaction)
             .instrument(statement("delete push_device"))
@@ -406,12 +332,12 @@ pub async fn record(pool: &PgPool, sent: &Sent, now: OffsetDateTime) -> Result<(
             where id = $1
             "#,
             id,
-            works,
-            lane,
+            matches!(state, DeviceState::Works { .. }),
+            lane.map(Lane::number),
             paused_until,
             not_before,
             now,
-            fails,
+            matches!(state, DeviceState::Fails(_)),
         )
         .execute(&mut *transaction)
         .instrument(statement("update push_device"))

@@ -8,15 +8,34 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-pub use super::health::Lane;
 use super::{deliveries::CHALLENGE, health};
-use crate::connection::{DbError, statement};
+use crate::{
+    connection::{DbError, statement},
+    outbound::{Full, Lane, Limits},
+};
 
 /// How many due endpoints one poll looks at, to choose from them by player and by host.
 const LOOKED_AT_MAX: i64 = 1000;
 
 /// How many deliveries of a game are sent after the leased one, under its lease.
 const BEHIND_MAX: i64 = 15;
+
+/// How many attempts are in flight in a process. A player has ten endpoints. A host gets a quarter of a lane, or an eighth where attempts
+/// may last until the timeout.
+pub const fn limits(lane: Lane) -> Limits {
+    match lane {
+        Lane::Quick => Limits { places: 128, of_player: 8, of_host: 32 },
+        Lane::Unproven | Lane::Failing => Limits { places: 64, of_player: 2, of_host: 8 },
+    }
+}
+
+/// How many attempts an endpoint gets at once.
+pub const fn at_once(lane: Lane) -> u32 {
+    match lane {
+        Lane::Quick => 4,
+        Lane::Unproven | Lane::Failing => 1,
+    }
+}
 
 /// A delivery that was leased for an attempt, or that waits behind one.
 #[derive(Clone)]
@@ -47,15 +66,6 @@ pub struct Due {
     pub deadline: Option<(GameId, OffsetDateTime)>,
     /// For a challenge: what the endpoint must repeat.
     pub challenge: Option<String>,
-}
-
-/// The players and hosts that have enough attempts in flight.
-#[derive(Clone, Debug, Default)]
-pub struct Full {
-    /// The players.
-    pub players: Vec<PlayerId>,
-    /// The hosts.
-    pub hosts: Vec<String>,
 }
 
 /// Hides the secrets, and the address, which may hold one.
@@ -149,12 +159,12 @@ pub async fn take(
         now,
         leased_until,
         i64::from(room),
-        i64::from(lane.at_once()),
+        i64::from(at_once(lane)),
         &full.players.iter().map(|player| player.0).collect::<Vec<_>>(),
         &full.hosts,
         LOOKED_AT_MAX,
-        i64::from(lane.of_player()),
-        i64::from(lane.of_host()),
+        i64::from(limits(lane).of_player),
+        i64::from(limits(lane).of_host),
         CHALLENGE,
     )
     .fetch_all(pool)

@@ -9,71 +9,22 @@ use time::{Duration, OffsetDateTime};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use crate::connection::{DbError, columns, statement};
+use crate::{
+    connection::{DbError, columns, statement},
+    outbound::{Backoff, Lane},
+};
 
 /// An endpoint that answers within this time gets more attempts at once.
 const QUICK_MAX: Duration = Duration::seconds(1);
 
-/// The backoff after a failed attempt, and its maximum: it doubles with each failure.
-const PAUSE: Duration = Duration::seconds(5);
-const PAUSE_MAX: Duration = Duration::minutes(5);
+/// How long an endpoint is left alone after a failed attempt.
+const BACKOFF: Backoff = Backoff { min: Duration::seconds(5), max: Duration::minutes(5) };
 
 /// An endpoint that has failed for so long without a success is disabled.
 const FAILING_FOR: Duration = Duration::days(5);
 
 /// Failures that are further apart are separate: nothing was tried between them.
 const FAILING_GAP: Duration = Duration::days(2);
-
-/// Delivery lanes. An endpoint that fails, or is not proven yet, may occupy a worker until the timeout. Each lane has
-/// permits of its own, so that such endpoints do not delay the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Lane {
-    /// The last attempt succeeded within 1 s.
-    Quick,
-    /// New, changed or slow.
-    Unproven,
-    /// The last attempt failed.
-    Failing,
-}
-
-impl Lane {
-    /// All lanes.
-    pub const ALL: [Lane; 3] = [Lane::Quick, Lane::Unproven, Lane::Failing];
-
-    /// The number in the column `lane`.
-    pub(crate) const fn number(self) -> i16 {
-        match self {
-            Lane::Quick => 0,
-            Lane::Unproven => 1,
-            Lane::Failing => 2,
-        }
-    }
-
-    /// How many attempts an endpoint gets at once.
-    pub const fn at_once(self) -> u32 {
-        match self {
-            Lane::Quick => 4,
-            Lane::Unproven | Lane::Failing => 1,
-        }
-    }
-
-    /// From how many attempts in flight in a process on a player gets no further ones. A player has ten endpoints.
-    pub const fn of_player(self) -> u32 {
-        match self {
-            Lane::Quick => 8,
-            Lane::Unproven | Lane::Failing => 2,
-        }
-    }
-
-    /// The same for a host: a quarter of a lane, or an eighth where attempts may last until the timeout. The endpoints of many
-    /// players may be at one host.
-    pub const fn of_host(self) -> u32 {
-        match self {
-            Lane::Quick => 32,
-            Lane::Unproven | Lane::Failing => 8,
-        }
-    }
-}
 
 /// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,8 +84,7 @@ impl Health {
         }
         let is_one_spell = self.failed_at.is_some_and(|last| now - last <= FAILING_GAP);
         let failing_since = self.failing_since.filter(|_| is_one_spell).unwrap_or(now);
-        let doublings = u32::try_from(self.failures).unwrap_or(0).min(16);
-        let pause = (PAUSE * 2_i32.pow(doublings)).min(PAUSE_MAX).max(outcome.retry_after);
+        let pause = BACKOFF.after(self.failures).max(outcome.retry_after);
         Self {
             failures: self.failures.saturating_add(1),
             failed_at: Some(now),

@@ -35,14 +35,14 @@ pub struct Attempted {
 /// The attempts under one lease, in their order: the leased delivery, and those that waited behind it. All of them but the last one
 /// have ended their deliveries.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct LeaseResult {
     /// The attempt of the leased delivery.
     pub first: Attempted,
     /// The attempts after it.
     pub rest: Vec<Attempted>,
 }
 
-impl Run {
+impl LeaseResult {
     /// Its attempts, in their order.
     pub fn attempts(&self) -> impl Iterator<Item = &Attempted> {
         [&self.first].into_iter().chain(&self.rest)
@@ -106,15 +106,15 @@ columns! {
 ///
 /// Before, it locks the rows of the webhooks, in the order of their ids, as all that locks several. It waits for a lock longer than a
 /// request would, unless the runs are a part of a batch that has failed.
-pub async fn record(pool: &PgPool, runs: &[Run], is_part: bool, now: OffsetDateTime) -> Result<(), DbError> {
+pub async fn record(pool: &PgPool, runs: &[LeaseResult], is_part: bool, now: OffsetDateTime) -> Result<(), DbError> {
     let mut transaction = pool.begin().await?;
     if !is_part {
         wait_longer_for_locks(&mut transaction).await?;
     }
     let webhooks: HashSet<Uuid> = runs.iter().map(|run| run.first.due.webhook).collect();
     let before = health::lock(&mut transaction, &webhooks.into_iter().collect::<Vec<_>>()).await?;
-    let of_existing = |run: &&Run| before.contains_key(&run.first.due.webhook);
-    let attempts = || runs.iter().filter(of_existing).flat_map(Run::attempts);
+    let of_existing = |run: &&LeaseResult| before.contains_key(&run.first.due.webhook);
+    let attempts = || runs.iter().filter(of_existing).flat_map(LeaseResult::attempts);
     let recovering = recovering(&before, attempts());
     let rows = runs.iter().filter(of_existing).flat_map(|run| run.rows(&recovering));
     let recorded = store(&mut transaction, &ResultColumns::of(rows), now).await?;
