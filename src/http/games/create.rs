@@ -294,10 +294,7 @@ async fn store_new(
         match inserted {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => failure = Some(error),
             Ok(Inserted::Stored) => {
-                state.hub.stored(game.change());
-                if game.computer_to_move().is_some() {
-                    state.writers.computer_turns().notify_one();
-                }
+                state.writers.announcer().created(game);
                 return Ok(Inserted::Stored);
             }
             inserted => return Ok(inserted?),

@@ -12,7 +12,7 @@ use super::{
     find::find_visible,
 };
 use crate::{
-    db::games::{self, AppendExtras, Appended},
+    db::games::{self, AppendExtras},
     domain::{Action, Command, Event, Game, GameId, OfferAnswer, OfferKind, Player, Status},
     http::{
         answer::{
@@ -231,18 +231,7 @@ async fn execute_offer(
         if extras.keyed.is_none() && extras.begun.is_none() {
             return games::append(&state.writers, next, events).await;
         }
-        let outcome = games::append_with(&state.db, next, events, &extras).await;
-        if matches!(outcome, Ok(Appended::Stored)) {
-            // The writers notify the hub of their own appends; this append bypasses them.
-            state.hub.stored(next.change());
-            if let Some((rematch, _)) = &extras.begun {
-                state.hub.stored(rematch.change());
-                if rematch.computer_to_move().is_some() {
-                    state.writers.computer_turns().notify_one();
-                }
-            }
-        }
-        outcome
+        games::append_with(&state.db, state.writers.announcer(), next, events, &extras).await
     };
     execute_with(state, id, &command, append).await
 }

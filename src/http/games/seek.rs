@@ -168,14 +168,9 @@ impl Pairing<'_> {
                 now,
             };
             let keep = |id: GameId| self.keyed.map(|keyed| keyed.keep(&kept(id)));
-            match seek(&state.db, &wanted, |fit| self.join(state, fit, now), keep).await {
-                Ok(Sought::Joined(joined)) => {
-                    // The writers notify the hub of their own appends; this append bypasses them.
-                    state.hub.stored(joined.change());
-                    return Ok(Paired::Found(joined.id()));
-                }
+            match seek(&state.db, state.writers.announcer(), &wanted, |fit| self.join(state, fit, now), keep).await {
+                Ok(Sought::Joined(joined)) => return Ok(Paired::Found(joined.id())),
                 Ok(Sought::Opened) => {
-                    state.hub.stored(game.change());
                     let seated = seated_alone(game, &self.player);
                     let id = seated.game.id();
                     return Ok(Paired::Opened(ShownGame::of(&seated, Some(self.player.id)).as_created(id)));

@@ -124,11 +124,7 @@ async fn merge(
                     state.hub.audience().revoke(guest.player, least_version);
                 }
                 state.recent.forget(guest.player);
-                // The writers notify the hub of their own appends; these bypass them.
-                for change in changes {
-                    state.hub.stored(change);
-                }
-                state.writers.computer_turns().notify_one();
+                state.writers.announcer().reseated(changes);
                 if !is_first {
                     return Ok(());
                 }

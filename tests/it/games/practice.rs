@@ -30,7 +30,8 @@ fn actions(game: &Value) -> Vec<&str> {
     game["me"]["actions"].as_array().expect("actions").iter().map(|action| action.as_str().expect("text")).collect()
 }
 
-async fn offer_under(app: &TestApp, id: &str, guest: &Guest, kind: &str, key: &str) -> Answer {
+/// Makes an offer under an idempotency key.
+pub async fn offer_under(app: &TestApp, id: &str, guest: &Guest, kind: &str, key: &str) -> Answer {
     let request = app.request(Method::POST, &format!("/v1/games/{id}/offers"));
     send(signed(request, Some(guest)).header("idempotency-key", key).json(&json!({ "type": kind }))).await
 }

@@ -132,7 +132,8 @@ async fn a_seek_tries_the_next_game_if_the_oldest_is_refused_but_not_all() {
             events.iter().try_for_each(|event| game.apply(event)).expect("it can be joined");
             Some((game, events))
         };
-        let sought = seek::seek(&app.db, &wanted, join, |_| None).await.expect("the database answers");
+        let sought =
+            seek::seek(&app.db, app.writers.announcer(), &wanted, join, |_| None).await.expect("the database answers");
         assert_eq!(*tried.borrow(), expected);
         match sought {
             Sought::Joined(joined) => assert_eq!(joined.id(), ids[2]),

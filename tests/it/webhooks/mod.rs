@@ -7,3 +7,4 @@ pub mod endpoints;
 pub mod locks;
 pub mod queues;
 pub mod sharing;
+pub mod waking;

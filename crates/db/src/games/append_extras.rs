@@ -6,6 +6,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
+    announcer::Announcer,
     append::{self, Append, Appended},
     find::{Histories, load},
     insert::insert,
@@ -24,9 +25,10 @@ pub struct AppendExtras {
     pub begun: Option<(Game, Vec<Event>)>,
 }
 
-/// As [`append`](super::append), together with the extras: either all of it is stored, durably, or nothing.
+/// As [`append`](super::append), together with the extras: either all of it is stored, durably, and announced, or nothing.
 pub async fn append_with(
     pool: &PgPool,
+    announcer: &Announcer,
     next: &Game,
     events: &[Event],
     extras: &AppendExtras,
@@ -38,7 +40,8 @@ pub async fn append_with(
     {
         return Ok(Appended::KeyUsed);
     }
-    if append::store(&mut transaction, &[&append]).await?.games.is_empty() {
+    let stored = append::store(&mut transaction, &[&append]).await?;
+    if stored.games.is_empty() {
         return Ok(Appended::Conflict);
     }
     if let Some((game, log)) = &extras.begun
@@ -52,6 +55,10 @@ pub async fn append_with(
         }
     }
     transaction.commit().await?;
+    announcer.appended([&append], &stored);
+    if let Some((game, _)) = &extras.begun {
+        announcer.created(game);
+    }
     Ok(Appended::Stored)
 }
 

@@ -1,5 +1,6 @@
 //! Games and their logs: stored, appended to, and read.
 
+mod announcer;
 mod append;
 mod append_extras;
 pub(crate) mod archived;
@@ -23,6 +24,7 @@ pub(crate) mod term_rows;
 pub mod wakes;
 pub mod writers;
 
+pub use announcer::Announcer;
 pub use append::Appended;
 pub(crate) use append_extras::append_to_all;
 pub use append_extras::{AppendExtras, append_with};

@@ -10,6 +10,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
+    announcer::Announcer,
     append::{self, Append},
     columns::seat_number,
     find::{Histories, load},
@@ -77,6 +78,7 @@ const LONG_TURN: Duration = Duration::days(1);
 /// bounded number of times. `keyed` makes what is stored under the request's key, of the game that was found or opened.
 pub async fn seek(
     pool: &PgPool,
+    announcer: &Announcer,
     seek: &Seek<'_>,
     join: impl Fn(&Game) -> Option<(Game, Vec<Event>)>,
     keyed: impl Fn(GameId) -> Option<Keyed>,
@@ -105,11 +107,15 @@ pub async fn seek(
     {
         return Ok(Sought::KeyUsed);
     }
+    let mut appended = None;
     let sought = match (joined, own) {
         (Some((game, events)), _) => {
-            if append::store(&mut transaction, &[&Append::of(&game, &events)]).await?.games.is_empty() {
+            let append = Append::of(&game, &events);
+            let stored = append::store(&mut transaction, &[&append]).await?;
+            if stored.games.is_empty() {
                 return Ok(Sought::Conflict);
             }
+            appended = Some((append, stored));
             Sought::Joined(Box::new(game))
         }
         (None, Some(own)) => Sought::Waiting(own),
@@ -124,6 +130,11 @@ pub async fn seek(
         }
     };
     transaction.commit().await?;
+    if let Some((append, stored)) = appended {
+        announcer.appended([&append], &stored);
+    } else if matches!(sought, Sought::Opened) {
+        announcer.created(seek.game);
+    }
     Ok(sought)
 }
 

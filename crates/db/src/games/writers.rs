@@ -27,7 +27,10 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::append::{self, Append, Appended};
+use super::{
+    announcer::Announcer,
+    append::{self, Append, Appended},
+};
 use crate::{
     connection::{Database, DbError, DedicatedConnection, statement},
     readiness::{self, NotReady},
@@ -51,19 +54,12 @@ pub struct Writers {
     /// How many checks there were: the writers take turns.
     checked: AtomicUsize,
     busy: Arc<AtomicUsize>,
-    observers: Arc<Observers>,
-    webhook_events: Arc<Notify>,
-    computer_turns: Arc<Notify>,
+    announcer: Arc<Announcer>,
+    on_group: Arc<GroupObserver>,
 }
 
-/// Functions that the writers call; each is set once.
-#[derive(Default)]
-struct Observers {
-    /// Called with each change of a game, after its commit.
-    change: OnceLock<Box<dyn Fn(Change) + Send + Sync>>,
-    /// Called with the number of appends of each group, before its statement is sent.
-    group: OnceLock<Box<dyn Fn(usize) + Send + Sync>>,
-}
+/// Called with the number of appends of each group, before its statement is sent. It is set once.
+type GroupObserver = OnceLock<Box<dyn Fn(usize) + Send + Sync>>;
 
 /// The tasks of the writers.
 #[derive(Debug)]
@@ -97,8 +93,7 @@ impl Writers {
     pub fn start(database: impl Into<Database>, count: u32, queue_max: usize) -> (Self, WriterTasks) {
         let database = database.into();
         let (busy, ending) = (Arc::<AtomicUsize>::default(), CancellationToken::new());
-        let observers = Arc::<Observers>::default();
-        let (webhook_events, computer_turns) = (Arc::<Notify>::default(), Arc::<Notify>::default());
+        let (announcer, on_group) = (Arc::<Announcer>::default(), Arc::<GroupObserver>::default());
         let (mut checks, mut queues, mut tasks) = (vec![], vec![], vec![]);
         for _ in 0..count.max(1) {
             let (queue, queued) = mpsc::channel(queue_max);
@@ -108,37 +103,41 @@ impl Writers {
                 connection,
                 locked: HashSet::new(),
                 busy: busy.clone(),
-                observers: observers.clone(),
-                webhook_events: webhook_events.clone(),
-                computer_turns: computer_turns.clone(),
+                announcer: announcer.clone(),
+                on_group: on_group.clone(),
             };
             tasks.push(tokio::spawn(writer.run(queued, asked, ending.clone())));
             queues.push(queue);
             checks.push(check);
         }
         let checked = AtomicUsize::default();
-        let writers = Self { queues, checks, checked, busy, observers, webhook_events, computer_turns };
+        let writers = Self { queues, checks, checked, busy, announcer, on_group };
         (writers, WriterTasks { tasks, ending })
     }
 
     /// Calls `observer` with every change that is stored from now on. There is one observer, the first.
     pub fn observe(&self, observer: impl Fn(Change) + Send + Sync + 'static) {
-        let _ = self.observers.change.set(Box::new(observer));
+        self.announcer.observe(observer);
+    }
+
+    /// What transactions announce their changes to that append beside the writers.
+    pub fn announcer(&self) -> &Announcer {
+        &self.announcer
     }
 
     /// Calls `observer` with the number of appends of each group from now on. There is one observer, the first.
     pub fn observe_groups(&self, observer: impl Fn(usize) + Send + Sync + 'static) {
-        let _ = self.observers.group.set(Box::new(observer));
+        let _ = self.on_group.set(Box::new(observer));
     }
 
     /// Notified when an append has queued a row of `webhook_event`.
     pub fn webhook_events(&self) -> Arc<Notify> {
-        self.webhook_events.clone()
+        self.announcer.webhook_events()
     }
 
     /// Notified when the computer is to move in a game.
     pub fn computer_turns(&self) -> Arc<Notify> {
-        self.computer_turns.clone()
+        self.announcer.computer_turns()
     }
 
     /// How many writers have a statement in flight.
@@ -207,9 +206,8 @@ struct Writer {
     /// waiting for it.
     locked: HashSet<Uuid>,
     busy: Arc<AtomicUsize>,
-    observers: Arc<Observers>,
-    webhook_events: Arc<Notify>,
-    computer_turns: Arc<Notify>,
+    announcer: Arc<Announcer>,
+    on_group: Arc<GroupObserver>,
 }
 
 impl Writer {
@@ -289,7 +287,7 @@ impl Writer {
         if pending.is_empty() {
             return HashSet::new();
         }
-        if let Some(observe) = self.observers.group.get() {
+        if let Some(observe) = self.on_group.get() {
             observe(pending.len());
         }
         match self.store(&pending).await {
@@ -351,17 +349,7 @@ impl Writer {
     async fn store(&mut self, group: &[Pending]) -> Result<HashSet<Uuid>, DbError> {
         let group: Vec<_> = group.iter().map(|(append, _)| append).collect();
         let stored = self.connection.run(async |connection| append::store(connection, &group).await).await?;
-        if let Some(observer) = self.observers.change.get() {
-            for append in group.iter().filter(|append| stored.games.contains(&append.game())) {
-                observer(append.change());
-            }
-        }
-        if stored.has_webhook_events {
-            self.webhook_events.notify_one();
-        }
-        if group.iter().any(|append| append.computer_to_move()) {
-            self.computer_turns.notify_one();
-        }
+        self.announcer.appended(group, &stored);
         Ok(stored.games)
     }
 
