@@ -3,9 +3,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
+import type { Board, Schemas } from "@mancala-server/client";
 import type { Locator } from "playwright-core";
 
-import { becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { shapeOf } from "../src/board/shape.ts";
+
+import { BASE, becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
 
 after(closeBrowser);
 
@@ -86,7 +89,7 @@ test("the rules of every variant have their text, their board and a board to try
     await sandbox.getByRole("button", { name: "Take back" }).click();
     await eventually("the opening is there again", async () => (await sandbox.getByRole("button", { name: "Take back" }).getAttribute("aria-disabled")) === "true");
     const last = presets.at(-1);
-    await sandbox.getByLabel("Set of rules").selectOption(last?.name ?? "");
+    await sandbox.getByLabel("Rule set").selectOption(last?.name ?? "");
     await sandbox.locator(".board").waitFor();
     await ana.page.goBack();
   }
@@ -117,7 +120,7 @@ test("rules and openings of a game that there is none of say so", async () => {
 
 test("the form has every option of every preset of every variant, and the game gets what is chosen", async () => {
   const ana = await Person.arrive();
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   for (const { name, presets, options } of variants) {
     await ana.open(`/new?variant=${name}`);
     await openOptions(ana);
@@ -144,7 +147,7 @@ test("the form has every option of every preset of every variant, and the game g
       await ana.page.locator(`#new-options-${choice.name}`).selectOption(value);
       wanted[choice.name] = value;
     }
-    await ana.button("Begin the game").click();
+    await ana.button("Start the game").click();
     await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
     const game = await call<{ options: Record<string, unknown>; variant: string }>("GET", `/v1/games/${id}`, null);
@@ -168,12 +171,12 @@ test("options that contradict each other are told at both fields, and nothing is
   }
   await ana.isAccessible("a contradiction");
   await ana.screenshot("new-contradiction", true);
-  await ana.button("Begin the game").click();
+  await ana.button("Start the game").click();
   assert.match(ana.page.url(), /\/new/);
   await becomes(() => ana.page.evaluate(() => document.activeElement?.id), "new-options-remaining");
   await one.selectOption("side_owner");
   await becomes(() => other.getAttribute("aria-invalid"), "false");
-  await ana.button("Begin the game").click();
+  await ana.button("Start the game").click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.leave();
 });
@@ -194,7 +197,7 @@ test("an option that goes only with another one is closed until then, and says w
   await most.fill("1.5");
   await ana.page.getByText("A whole number from 1 to 100.").waitFor();
   await most.fill("3");
-  await ana.button("Begin the game").click();
+  await ana.button("Start the game").click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const { options } = await call<{ options: Record<string, unknown> }>("GET", `/v1/games/${id}`, null);
@@ -207,18 +210,18 @@ test("what the server refuses is told at its field", async () => {
   await ana.open("/new?variant=oware&opponent=player");
   await ana.page.getByLabel("Name of the player").fill("0199a000-0000-7000-8000-000000000000");
   await ana.page.getByText("There is no such player.").waitFor();
-  await ana.page.getByLabel("For each turn").check();
-  await ana.page.getByLabel("Time for each turn", { exact: true }).fill("99");
-  await ana.button("Begin the game").click();
+  await ana.page.getByLabel("Per turn", { exact: true }).check();
+  await ana.page.getByLabel("Time per turn", { exact: true }).fill("99");
+  await ana.button("Start the game").click();
   await ana.page.getByText("The server has refused").waitFor();
   await becomes(() => ana.page.locator("#new-clock-move_s").getAttribute("aria-invalid"), "true");
   await ana.isAccessible("a refused form");
   await ana.screenshot("new-refused", true);
-  await ana.page.getByLabel("Time for each turn", { exact: true }).fill("3");
+  await ana.page.getByLabel("Time per turn", { exact: true }).fill("3");
   const bo = await guest("<i>Bo</i>");
   await ana.page.getByLabel("Name of the player").fill(` ${bo.id} `);
   await ana.page.locator("#new-opponent-player_id-hint bdi", { hasText: "<i>Bo</i>" }).waitFor();
-  await ana.button("Begin the game").click();
+  await ana.button("Start the game").click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const game = await call<{ clock: { move_s: number }; opponent: { type: string } }>("GET", `/v1/games/${id}`, bo.token);
@@ -233,7 +236,7 @@ test("a game that would be over before its first move is told before it is sent"
   await ana.page.locator("#new-options-pits").fill("1");
   await ana.page.locator("#new-options-seeds").fill("1");
   await ana.page.getByText("the game is over before its first move").waitFor();
-  await ana.button("Begin the game").click();
+  await ana.button("Start the game").click();
   await ana.page.getByRole("alert").getByText("over before its first move").waitFor();
   await ana.leave();
 });
@@ -243,11 +246,33 @@ test("each kind of opponent begins its kind of game", async () => {
   const expected = { computer: "computer", open: "open", link: "link", self: "self" };
   for (const [opponent, type] of Object.entries(expected)) {
     await ana.open(`/new?variant=kalah&opponent=${opponent}`);
-    await ana.button(opponent === "open" ? "Find an opponent" : "Begin the game").click();
+    await ana.button(opponent === "open" ? "Find an opponent" : "Start the game").click();
     await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
     const game = await call<{ opponent: { type: string } }>("GET", `/v1/games/${id}`, null);
     assert.equal(game.opponent.type, type);
   }
   await ana.leave();
+});
+
+/** The places of a line by where they lie on it: those at one point are one group. */
+function grouped(places: Map<string, number>): string[] {
+  const points = [...new Set(places.values())].sort((a, b) => a - b);
+  return points.map((point) => [...places.keys()].filter((place) => places.get(place) === point).sort().join(""));
+}
+
+test("a picture of the server has its pits where the board of the page has them", async () => {
+  for (const { name } of variants) {
+    const { rows_per_side, first_pit } = await call<Schemas["Variant"]>("GET", `/v1/variants/${name}`, null);
+    const { board } = await call<{ board: Board }>("POST", `/v1/variants/${name}/play`, null, { moves: [] });
+    const svg = await (await fetch(`${BASE}/v1/variants/${name}/board.svg`)).text();
+    const hole = /data-place="(\w+)"[^>]*><rect class="hole" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"/g;
+    const drawn = [...svg.matchAll(hole)].map(([, place = "", ...box]) => [place, box.map(Number)] as const);
+    const { spots } = shapeOf(board, "south", false, { rows: rows_per_side, first: first_pit === "right" ? "right" : "left" });
+    assert.deepEqual(drawn.map(([place]) => place).sort(), [...spots.keys()].sort(), name);
+    const pits = drawn.filter(([place]) => place.length === 1);
+    const inPicture = (at: 0 | 1) => grouped(new Map(pits.map(([place, box]) => [place, (box[at] ?? 0) + (box[at + 2] ?? 0) / 2])));
+    const onPage = (at: "x" | "y") => grouped(new Map([...spots.values()].filter(({ kind }) => kind === "pit").map((spot) => [spot.place, spot[at]])));
+    assert.deepEqual([inPicture(0), inPicture(1)], [onPage("x"), onPage("y")], name);
+  }
 });

@@ -3,9 +3,10 @@
 //! A picture is 640 units wide for every board: shown at 320 pixels, a unit is half a pixel. Counts stand beside the
 //! pits, on the wood. So they are readable for any number of seeds and any width of pits.
 
-use std::f64::consts::TAU;
+use std::{f64::consts::TAU, sync::LazyLock};
 
 use mancala_rules::{AnyPosition, Pit, Place, Side};
+use serde::Deserialize;
 
 use crate::{
     font::{Font, Room},
@@ -23,16 +24,24 @@ const MARGIN: i32 = 12;
 pub const BOARD_TOP: i32 = 46;
 pub const BOARD_BOTTOM: i32 = 356;
 
-/// The height of a pit: the width of the widest ones, so that the seeds fit into narrow ones, too.
-const PIT_HEIGHT: i32 = 84;
+/// What boards measure. The web page reads the same file.
+static FORMS: LazyLock<Forms> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../boards.json")).expect("boards.json is well-formed"));
 
-/// The upper edges of the two rows.
-const TOP_ROW: i32 = BOARD_TOP + 64;
-const BOTTOM_ROW: i32 = BOARD_BOTTOM - 64 - PIT_HEIGHT;
+#[derive(Deserialize)]
+struct Forms {
+    picture: Form,
+    picture_deep: Form,
+}
 
-/// With four rows: the upper edges of the rows from top to bottom, and the height of a pit.
-const FOUR_ROWS: [i32; 4] = [BOARD_TOP + 32, BOARD_TOP + 102, BOARD_TOP + 166, BOARD_TOP + 236];
-const FOUR_ROWS_PIT_HEIGHT: i32 = 42;
+/// What a board measures across its rows. The README says what the numbers mean.
+#[derive(Clone, Copy, Debug, Deserialize)]
+struct Form {
+    margin: i32,
+    band: i32,
+    across: i32,
+    middle: i32,
+}
 
 /// With four rows: the pits of a row.
 const PITS_OF_FOUR_ROWS: i32 = 8;
@@ -42,6 +51,11 @@ const COLUMN_MAX: i32 = 98;
 
 /// The width of the columns of all pits and of the two stores, inside the board's edge.
 const INNER_WIDTH: i32 = 596;
+
+/// The width of a pit's column. A store is as wide as 1.2 pits.
+fn column_width(pits: i32) -> i32 {
+    (INNER_WIDTH * 10 / (10 * pits + 24)).min(COLUMN_MAX)
+}
 
 /// The width between the board's edge and the stores.
 const EDGE: i32 = 14;
@@ -76,22 +90,14 @@ pub const fn frame(caption: Caption) -> Area {
     }
 }
 
-/// The rows of a board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rows {
-    /// A row for each side, with a store at its end.
-    Two,
-    /// Two for each side, with a reserve where others have the store.
-    Four {
-        /// Whether a side has its pit A at its own right end.
-        is_from_the_right: bool,
-    },
-}
-
 /// The measures of a board.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    rows: Rows,
+    form: Form,
+    /// Whether each side has two rows, and a reserve where others have the store.
+    is_deep: bool,
+    /// Whether a side has its pit A at its own right end.
+    is_from_the_right: bool,
     /// The pits of a row.
     pits: i32,
     /// The width of a pit with the wood around it.
@@ -127,18 +133,14 @@ impl Layout {
 
     /// The layout of a board of two rows with so many pits per side.
     fn new(pits: u8, view: View) -> Self {
-        Self::of_rows(Rows::Two, pits.into(), view)
+        let (form, pits) = (FORMS.picture, pits.into());
+        Self { form, is_deep: false, is_from_the_right: false, pits, column: column_width(pits), view }
     }
 
     /// The layout of a board of four rows.
     fn of_four_rows(is_from_the_right: bool, view: View) -> Self {
-        Self::of_rows(Rows::Four { is_from_the_right }, PITS_OF_FOUR_ROWS, view)
-    }
-
-    fn of_rows(rows: Rows, pits: i32, view: View) -> Self {
-        // A store is as wide as 1.2 pits.
-        let column = (INNER_WIDTH * 10 / (10 * pits + 24)).min(COLUMN_MAX);
-        Self { rows, pits, column, view }
+        let (form, pits) = (FORMS.picture_deep, PITS_OF_FOUR_ROWS);
+        Self { form, is_deep: true, is_from_the_right, pits, column: column_width(pits), view }
     }
 
     /// The area of the wood.
@@ -149,49 +151,48 @@ impl Layout {
 
     /// The hollow of a pit or a store.
     pub fn hollow(&self, place: Place) -> Area {
-        let gap = self.gap();
-        let (center, width) = (self.center(place), self.column_of(place) - gap);
-        let (y, height) = match (self.rows, place) {
-            (Rows::Two, Place::Pit(pit)) if self.is_bottom(pit.side) => (BOTTOM_ROW, PIT_HEIGHT),
-            (Rows::Two, Place::Pit(_)) => (TOP_ROW, PIT_HEIGHT),
-            (Rows::Two, Place::Store(_)) => (TOP_ROW, BOTTOM_ROW + PIT_HEIGHT - TOP_ROW),
-            (Rows::Four { .. }, Place::Pit(pit)) => (self.top_of(pit), FOUR_ROWS_PIT_HEIGHT),
-            (Rows::Four { .. }, Place::Store(_)) => (FOUR_ROWS[0], FOUR_ROWS[3] + FOUR_ROWS_PIT_HEIGHT - FOUR_ROWS[0]),
+        let Form { margin, band, across, middle } = self.form;
+        let width = self.column_of(place) - self.gap();
+        let (y, height) = match place {
+            Place::Store(_) => (BOARD_TOP + margin + band, BOARD_BOTTOM - BOARD_TOP - 2 * (margin + band)),
+            Place::Pit(pit) => {
+                let row = i32::from(i32::from(pit.index) >= self.pits);
+                let from_middle = middle / 2 + across + row * (2 * across + band);
+                let away = if self.is_bottom(pit.side) { from_middle } else { -from_middle };
+                (i32::midpoint(BOARD_TOP, BOARD_BOTTOM) + away - across, 2 * across)
+            }
         };
-        Area { x: center - width / 2, y, width, height }
+        Area { x: self.center(place) - width / 2, y, width, height }
     }
 
     /// Where the count of a place stands: at the edge of its side.
     pub fn count(&self, place: Place) -> Spot {
-        if let Rows::Four { .. } = self.rows {
-            return match place {
-                Place::Pit(pit) => Spot { x: self.center(place) + 9, y: self.line_of(pit) },
-                Place::Store(side) if self.is_bottom(side) => {
-                    Spot { x: self.center(place), y: FOUR_ROWS[3] + FOUR_ROWS_PIT_HEIGHT + 23 }
-                }
-                Place::Store(_) => Spot { x: self.center(place), y: FOUR_ROWS[0] - 6 },
-            };
-        }
-        let y = if self.is_bottom(side_of(place)) { BOTTOM_ROW + PIT_HEIGHT + 33 } else { TOP_ROW - 12 };
-        Spot { x: self.center(place), y }
+        let area = self.hollow(place);
+        let (aside, below, above) = match (self.is_deep, place) {
+            (false, _) => (0, 33, 12),
+            (true, Place::Pit(_)) => (9, 20, 6),
+            (true, Place::Store(_)) => (0, 23, 6),
+        };
+        let y = if self.is_bottom(side_of(place)) { area.y + area.height + below } else { area.y - above };
+        Spot { x: self.center(place) + aside, y }
     }
 
     /// Where the letter of a pit stands: further out than its count, or with four rows left of it.
     pub fn letter(&self, pit: Pit) -> Spot {
-        if let Rows::Four { .. } = self.rows {
-            return Spot { x: self.center(Place::Pit(pit)) - 15, y: self.line_of(pit) };
+        let x = self.center(Place::Pit(pit));
+        if self.is_deep {
+            return Spot { x: x - 15, y: self.count(Place::Pit(pit)).y };
         }
-        let y = if self.is_bottom(pit.side) { BOARD_BOTTOM - 9 } else { BOARD_TOP + 22 };
-        Spot { x: self.center(Place::Pit(pit)), y }
+        Spot { x, y: if self.is_bottom(pit.side) { BOARD_BOTTOM - 9 } else { BOARD_TOP + 22 } }
     }
 
     /// The font size of a count: as large as its column allows, and the same for all counts up to 99.
     pub fn count_size(&self, place: Place, count: u16) -> i32 {
         let digits = if count < 100 { 2 } else { 3 };
-        let most = match (self.rows, place) {
-            (Rows::Two, Place::Store(_)) => 34,
-            (Rows::Two, Place::Pit(_)) => 30,
-            (Rows::Four { .. }, _) => 22,
+        let most = match (self.is_deep, place) {
+            (false, Place::Store(_)) => 34,
+            (false, Place::Pit(_)) => 30,
+            (true, _) => 22,
         };
         // A bold digit is at most 0.7 as wide as it is high, and must not touch the next count.
         most.min((self.column_of(place) - 8) * 10 / (digits * 7))
@@ -199,10 +200,7 @@ impl Layout {
 
     /// The radius of a seed.
     pub fn seed_radius(&self) -> i32 {
-        match self.rows {
-            Rows::Two => (self.column / 7).clamp(6, 11),
-            Rows::Four { .. } => 6,
-        }
+        if self.is_deep { 6 } else { (self.column / 7).clamp(6, 11) }
     }
 
     /// The distance of a ring from its hollow: half-way to the ring of the next one.
@@ -237,22 +235,6 @@ impl Layout {
         (0..count).map(seed).collect()
     }
 
-    /// With four rows: the upper edge of a pit's row. The front rows lie in the middle.
-    fn top_of(&self, pit: Pit) -> i32 {
-        let is_front = i32::from(pit.index) < self.pits;
-        FOUR_ROWS[match (self.is_bottom(pit.side), is_front) {
-            (false, false) => 0,
-            (false, true) => 1,
-            (true, true) => 2,
-            (true, false) => 3,
-        }]
-    }
-
-    /// With four rows: the baseline of a pit's letter and count, outward of the pit.
-    fn line_of(&self, pit: Pit) -> i32 {
-        self.top_of(pit) + if self.is_bottom(pit.side) { FOUR_ROWS_PIT_HEIGHT + 20 } else { -6 }
-    }
-
     /// How far a pit is from the end of its row where pit A lies. The back row runs back behind the front row.
     fn steps(&self, pit: Pit) -> i32 {
         let index = i32::from(pit.index);
@@ -280,9 +262,8 @@ impl Layout {
     fn center(&self, place: Place) -> i32 {
         let board = self.board();
         let column = |index: i32| EDGE + self.store_column() + index * self.column + self.column / 2;
-        let is_turned = self.rows == Rows::Four { is_from_the_right: true };
         let from_left = match place {
-            Place::Pit(pit) if self.is_bottom(pit.side) != is_turned => column(self.steps(pit)),
+            Place::Pit(pit) if self.is_bottom(pit.side) != self.is_from_the_right => column(self.steps(pit)),
             Place::Pit(pit) => column(self.pits - 1 - self.steps(pit)),
             Place::Store(side) if self.is_bottom(side) => board.width - EDGE - self.store_column() / 2,
             Place::Store(_) => EDGE + self.store_column() / 2,

@@ -2,6 +2,9 @@
 
 import type { Board, Side } from "@mancala-server/client";
 
+// What boards measure. The server's pictures read it, too: `crates/picture/README.md` says what the numbers mean.
+import { lying, upright, upright_deep } from "../../../crates/picture/boards.json";
+
 /** How the pits of a side are laid out, as the variant says. */
 export interface Layout {
   /** Rows of a side: its ring goes along the front row, and back behind it. */
@@ -35,11 +38,6 @@ export interface Shape {
   /** The pits as the eye sees them, row by row, for the arrow keys. */
   rows: string[][];
 }
-
-const MARGIN = 22;
-/** What a count beside a pit needs. */
-const BAND = 50;
-const GAP = 12;
 
 /** The pit that is a side's house, on boards that have houses. */
 const HOUSE = 4;
@@ -102,9 +100,36 @@ function usualLayout(board: Board): Layout {
 
 /** A board with this side at the bottom. Upright, for narrow screens, that side is on the left and its store below. */
 export function shapeOf(board: Board, bottom: Side, isUpright: boolean, layout: Layout = usualLayout(board)): Shape {
+  const isDeep = layout.rows > 1;
+  const form = isUpright ? (isDeep ? upright_deep : upright) : lying;
+  const columns = Math.ceil(Math.max(board.south.pits.length, board.north.pits.length) / layout.rows);
+  const start = form.margin + 2 * form.store + form.gap + form.along;
+  const pitch = 2 * form.along + form.gap;
+  const length = 2 * start + (columns - 1) * pitch;
+  const breadth = 2 * (form.margin + layout.rows * (form.band + 2 * form.across)) + form.middle;
+  // Along the rows and across them: an upright board is a lying one that is turned.
+  const at = (along: number, across: number) => (isUpright ? { x: across, y: along } : { x: along, y: across });
+  const size = (along: number, across: number) => (isUpright ? { rx: across, ry: along } : { rx: along, ry: across });
   const spots = new Map<string, Spot>();
-  const size = isUpright ? upright(board, bottom, layout, spots) : lying(board, bottom, layout, spots);
-  return { ...size, isUpright, spots, rows: rowsOf(spots) };
+  for (const side of [opposite(bottom), bottom]) {
+    const isNear = side === bottom;
+    const away = isNear === isUpright ? -1 : 1;
+    const nudge = isUpright ? 3 * away : 4;
+    for (const { place, row, column } of cellsOf(board, side, layout)) {
+      const along = start + (isNear ? column : columns - 1 - column) * pitch;
+      const across = breadth / 2 + away * (form.middle / 2 + form.across + row * (2 * form.across + form.band));
+      const beside = across + away * (form.across + form.band / 2) + (isUpright && isDeep ? 0 : nudge);
+      const letter = at(along + (isUpright ? (isDeep ? 31 : 24) : 40), beside);
+      spots.set(place, { place, side, kind: "pit", ...at(along, across), ...size(form.along, form.across), count: at(along, beside), letter });
+    }
+    const along = isNear ? length - form.margin - form.store : form.margin + form.store;
+    const across = breadth / 2 - form.margin - form.band - form.inset;
+    const count = at(along, breadth / 2 + away * (breadth / 2 - form.margin - (form.band + form.inset) / 2) + nudge);
+    const place = storeOf(board, side);
+    spots.set(place, { place, side, kind: "store", ...at(along, breadth / 2), ...size(form.store, across), count, letter: count });
+  }
+  const { x: width, y: height } = at(length, breadth);
+  return { width, height, isUpright, spots, rows: rowsOf(spots) };
 }
 
 /** The pits as they are drawn, from the top and from the left. */
@@ -131,63 +156,4 @@ function cellsOf(board: Board, side: Side, { rows, first }: Layout): Cell[] {
     const isFromLeft = (first === "left") === isFromFirst;
     return { place, row, column: isFromLeft ? at : columns - 1 - at };
   });
-}
-
-function columnsOf(board: Board, { rows }: Layout): number {
-  return Math.ceil(Math.max(board.south.pits.length, board.north.pits.length) / rows);
-}
-
-type Size = Pick<Shape, "width" | "height">;
-
-function lying(board: Board, bottom: Side, layout: Layout, spots: Map<string, Spot>): Size {
-  const [rx, ry, storeRx] = [50, 50, 54];
-  const columns = columnsOf(board, layout);
-  const inner = columns * 2 * rx + (columns - 1) * GAP;
-  const width = 2 * (MARGIN + 2 * storeRx + GAP) + inner;
-  const height = 2 * (MARGIN + layout.rows * (2 * ry + BAND)) + GAP;
-  const left = MARGIN + 2 * storeRx + GAP + rx;
-  for (const side of [opposite(bottom), bottom]) {
-    const isNear = side === bottom;
-    const away = isNear ? 1 : -1;
-    for (const { place, row, column } of cellsOf(board, side, layout)) {
-      const y = height / 2 + away * (GAP / 2 + ry + row * (2 * ry + BAND));
-      const label = y + away * (ry + BAND / 2) + 4;
-      const x = left + (isNear ? column : columns - 1 - column) * (2 * rx + GAP);
-      spots.set(place, { place, side, kind: "pit", x, y, rx, ry, count: { x, y: label }, letter: { x: x + 40, y: label } });
-    }
-    const x = isNear ? width - MARGIN - storeRx : MARGIN + storeRx;
-    const count = { x, y: height / 2 + away * (height / 2 - MARGIN - BAND / 2) + 4 };
-    const place = storeOf(board, side);
-    spots.set(place, { place, side, kind: "store", x, y: height / 2, rx: storeRx, ry: height / 2 - MARGIN - BAND, count, letter: count });
-  }
-  return { width, height };
-}
-
-/** What an upright board measures: with more rows there is less room. Eight pits of 44 pixels fit a window of 568. */
-const UPRIGHT_SIZES = {
-  few: { margin: 14, band: 46, rx: 58, ry: 33, between: 14, gap: 8, storeRy: 30, inset: 12 },
-  many: { margin: 8, band: 42, rx: 52, ry: 46, between: 14, gap: 5, storeRy: 23, inset: 24 },
-};
-
-function upright(board: Board, bottom: Side, layout: Layout, spots: Map<string, Spot>): Size {
-  const { margin, band, rx, ry, between, gap, storeRy, inset } = UPRIGHT_SIZES[layout.rows > 1 ? "many" : "few"];
-  const columns = columnsOf(board, layout);
-  const width = 2 * (margin + layout.rows * (band + 2 * rx)) + between;
-  const top = margin + 2 * storeRy + gap + ry;
-  const height = 2 * (top - ry) + columns * 2 * ry + (columns - 1) * gap;
-  for (const side of [opposite(bottom), bottom]) {
-    const isNear = side === bottom;
-    const away = isNear ? -1 : 1;
-    for (const { place, row, column } of cellsOf(board, side, layout)) {
-      const x = width / 2 + away * (between / 2 + rx + row * (2 * rx + band));
-      const y = top + (isNear ? column : columns - 1 - column) * (2 * ry + gap);
-      const label = x + away * (rx + band / 2 + (layout.rows > 1 ? 0 : 3));
-      spots.set(place, { place, side, kind: "pit", x, y, rx, ry, count: { x: label, y }, letter: { x: label, y: y + (layout.rows > 1 ? 31 : 24) } });
-    }
-    const y = isNear ? height - margin - storeRy : margin + storeRy;
-    const count = { x: width / 2 + away * (width / 2 - margin - (band + inset) / 2 + 3), y };
-    const place = storeOf(board, side);
-    spots.set(place, { place, side, kind: "store", x: width / 2, y, rx: width / 2 - margin - band - inset, ry: storeRy, count, letter: count });
-  }
-  return { width, height };
 }
