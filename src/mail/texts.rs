@@ -35,24 +35,24 @@ impl Letter {
             Subject::Verify { token } => (
                 format!("Confirm your e-mail address for {site}"),
                 format!(
-                    "This address was entered for an account of {site}. To confirm it, open\n\n{}\n\n\
-                     within 24 hours. If that was not you, do nothing: the address is not used.\n",
+                    "This address was entered for an account at {site}. To confirm it, open\n\n{}\n\n\
+                     within 24 hours. If that was not you, ignore this mail.\n",
                     links.verify(token)
                 ),
             ),
             Subject::InUse => (
                 format!("Your e-mail address at {site}"),
                 format!(
-                    "This address was entered for an account of {site}, but it belongs to another account there \
-                     already, so nothing has changed.\nIf that was you, sign in to that account, or set its password \
-                     anew by this address. Otherwise do nothing.\n"
+                    "This address was entered for an account at {site}, but another account there has it \
+                     already, so nothing has changed.\nIf that was you, sign in to that account, or reset its password \
+                     with this address. Otherwise ignore this mail.\n"
                 ),
             ),
             Subject::Reset { token, player } => (
                 format!("Set a new password for {site}"),
                 format!(
-                    "To set a new password for the account \"{player}\" of {site}, open\n\n{}\n\n\
-                     within an hour. If you have not asked for it, do nothing: the password stays as it is.\n",
+                    "To set a new password for the account \"{player}\" at {site}, open\n\n{}\n\n\
+                     within an hour. If you did not ask for it, ignore this mail: the password does not change.\n",
                     links.reset(token)
                 ),
             ),
@@ -71,13 +71,13 @@ impl Letter {
 
 fn notice(kind: MailKind, player: &str, token: &str, links: &Links) -> (String, String) {
     let (subject, what) = match kind {
-        MailKind::EmailChanged => ("Another e-mail address", "has another e-mail address now, in place of this one"),
+        MailKind::EmailChanged => ("Another e-mail address", "now has another e-mail address instead of this one"),
         MailKind::EmailRemoved => {
-            ("Your e-mail address was removed", "has no e-mail address any more: this one was removed")
+            ("Your e-mail address was removed", "no longer has an e-mail address: this one was removed")
         }
         MailKind::RecoveryCodeChanged => ("A new recovery code", "has a new recovery code"),
-        MailKind::IdentityLinked => ("Another way to sign in", "can be signed in to by one more service"),
-        MailKind::IdentityUnlinked => ("A way to sign in is gone", "can be signed in to by one service less"),
+        MailKind::IdentityLinked => ("A way to sign in was added", "has one more way to sign in"),
+        MailKind::IdentityUnlinked => ("A way to sign in was removed", "has one way to sign in less"),
         // The others have texts of their own.
         MailKind::PasswordChanged | MailKind::VerifyEmail | MailKind::ResetPassword | MailKind::AccountErased => {
             ("Your password has changed", "has a new password")
@@ -87,9 +87,9 @@ fn notice(kind: MailKind, player: &str, token: &str, links: &Links) -> (String, 
     (
         format!("{subject} at {site}"),
         format!(
-            "The account \"{player}\" of {site} {what}.\nIf that was you, do nothing. Otherwise open\n\n{link}\n\n\
-             within 7 days. All devices are signed out then, this address is the account's again, what was added to sign \
-             in by is removed, and you set a new password.\n"
+            "The account \"{player}\" at {site} {what}.\nIf that was you, do nothing. Otherwise open\n\n{link}\n\n\
+             within 7 days. This signs out all devices, restores this address, removes the ways to sign in that were \
+             added, and lets you set a new password.\n"
         ),
     )
 }

@@ -27,7 +27,7 @@ const AT_TAKASIA = "0,2,0,0,0,0,2,0,4,6,2,0,2,2,0,0/1,0,1,2,10,0,0,10,0,1,2,1,4,
 
 /** Opens a game of the player with itself. */
 async function openGame(ana: Person, settings: object): Promise<Game> {
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   const token = await ana.page.evaluate(() => {
     const entry = Object.entries(localStorage).find(([, value]) => value.includes("access") && value.includes("refresh"));
     return /"access(?:_token|Token)":"([^"]+)"/.exec(entry?.[1] ?? "")?.[1] ?? null;
@@ -121,7 +121,7 @@ test("a whole game of Bao is played by the keyboard alone", async () => {
   await becomes(() => ana.status(), "finished");
   assert.ok(moves > 10 && ways > 5, `${moves} moves, ${ways} of them with a direction to choose`);
   await eventually("the end is told", async () => /The game is over/.test((await ana.page.locator(".table .told").first().textContent()) ?? ""));
-  assert.match((await ana.page.locator(".status").textContent()) ?? "", /has won: /, "seeds decide nothing, so they are not told");
+  assert.match((await ana.page.locator(".status").textContent()) ?? "", / won: /, "seeds decide nothing, so they are not told");
   await ana.leave();
 });
 
@@ -209,7 +209,7 @@ test("a hint names a move with its direction, at the pit and among its ways", as
 test("two people play Omweso to the end", async () => {
   const [ana, bo] = [await Person.arrive(), await Person.arrive()];
   await ana.open("/new?variant=omweso&opponent=link");
-  await ana.button("Begin the game").click();
+  await ana.button("Start the game").click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await bo.page.goto(await ana.page.getByRole("textbox", { name: "Invitation link" }).inputValue());
   await bo.button("Join").click();
@@ -230,7 +230,7 @@ test("two people play Omweso to the end", async () => {
   }
   assert.ok(moves > 5, `${moves} moves`);
   await eventually("both see the end", async () => (await ana.status()) === "finished" && (await bo.status()) === "finished");
-  assert.match(`${await ana.page.locator(".status").textContent()} ${await bo.page.locator(".status").textContent()}`, /You have (won|lost|drawn): .*You have (won|lost): |A draw: /s);
+  assert.match(`${await ana.page.locator(".status").textContent()} ${await bo.page.locator(".status").textContent()}`, /You (won|lost): .*You (won|lost): |Draw: /s);
   await ana.leave();
   await bo.leave();
 });
@@ -341,7 +341,7 @@ test("seeds of a long turn move frame by frame, and the page ends with the serve
   await becomes(() => plyOf(ana), "1");
   // The move is shown once more, and skipped.
   await ana.button("Replay the last move").click();
-  await ana.button("Skip to its end").click();
+  await ana.button("Skip to the end").click();
   await ana.button("Replay the last move").waitFor();
   const { board } = await read(id);
   for (const [n, seeds] of board.south.pits.entries()) {

@@ -22,7 +22,7 @@ test("two people play a game by link to the end, and a rematch begins", async ()
   assert.ok(moves > 5, `${moves} moves`);
   await eventually("both see the end", async () => (await ana.status()) === "finished" && (await bo.status()) === "finished");
   const [won, lost] = [await ana.page.locator(".status").textContent(), await bo.page.locator(".status").textContent()];
-  assert.match(`${won} ${lost}`, /(have won.*have lost)|(have lost.*have won)|(A draw.*A draw)/s);
+  assert.match(`${won} ${lost}`, /(You won.*You lost)|(You lost.*You won)|(Draw.*Draw)/s);
   for (const person of [ana, bo]) await becomes(() => person.presence().count(), 0, "a game that is over is not live");
   await ana.screenshot("game-over");
   await ana.isAccessible("a game that is over");
@@ -74,7 +74,7 @@ test("the button to resign stays where it is while moves are made", async () => 
 
 test("the title of the page says whose turn it is to a player", async () => {
   const ana = await Person.arrive();
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   const bo = await guest("Bo");
   const wish = { variant: "kalah", side: "south", opponent: { type: "link" } };
   const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", await ana.token(), wish);
@@ -92,7 +92,7 @@ test("the title of the page says whose turn it is to a player", async () => {
 
 test("a pause that is offered, and one that is under way, are told apart", async () => {
   const ana = await Person.arrive();
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   const bo = await guest("Bo");
   const wish = { variant: "kalah", side: "south", opponent: { type: "link" }, clock: { type: "bank", bank_s: 600, increment_s: 5 } };
   const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", await ana.token(), wish);
@@ -100,12 +100,12 @@ test("a pause that is offered, and one that is under way, are told apart", async
   await ana.open(`/games/${id}`);
   const offers = ana.page.locator(".offers");
   await ana.button("Offer a pause").click();
-  await offers.getByText("You have offered a pause.").waitFor();
+  await offers.getByText("You offered a pause.").waitFor();
   await offers.getByRole("button", { name: "Withdraw" }).waitFor();
   await call("POST", `/v1/games/${id}/offers/pause/accept`, bo.token);
-  await offers.getByText("The game is paused: no time runs.").waitFor();
+  await offers.getByText("The game is paused: the clocks are stopped.").waitFor();
   await ana.isAccessible("a paused game");
-  await offers.getByRole("button", { name: "Let time run again" }).click();
+  await offers.getByRole("button", { name: "Resume the clocks" }).click();
   await becomes(() => offers.count(), 0);
   await ana.leave();
 });
@@ -138,7 +138,7 @@ test("a game that is resigned at once has no score", async () => {
   await becomes(() => ana.status(), "finished");
   for (const path of [`/games/${id}`, `/review/${id}`]) {
     await ana.open(path);
-    await ana.page.getByText(/You have lost: \S*by resignation/).waitFor();
+    await ana.page.getByText(/You lost: \S*resignation/).waitFor();
   }
   await ana.leave();
 });
@@ -155,7 +155,7 @@ test("a game against the computer is played by the keyboard alone", async () => 
   await ana.page.keyboard.press("Enter");
   for (let n = 0; n < 10; n += 1) {
     await ana.page.keyboard.press("Tab");
-    if ((await ana.page.evaluate(() => document.activeElement?.textContent)) === "Begin the game") break;
+    if ((await ana.page.evaluate(() => document.activeElement?.textContent)) === "Start the game") break;
   }
   await ana.page.keyboard.press("Enter");
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
@@ -187,7 +187,7 @@ test("a game against the computer is played by the keyboard alone", async () => 
 
 test("two players at one device play to the end by touch at 320 pixels", async () => {
   const device = await Person.arrive({ viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true });
-  await device.begin("Two players at this device", "Ana");
+  await device.begin("Two players on this device", "Ana");
   await device.fits("a game");
   await device.isAccessible("a game at 320 pixels");
   await device.screenshot("game-320", true);
@@ -210,7 +210,7 @@ test("every variant that the server lists is played to the end", async () => {
   for (const title of (await titles()).slice(1)) {
     await device.open("/");
     await device.page.locator("label.kind", { hasText: title }).click();
-    await (await device.way("Two players at this device")).click();
+    await (await device.way("Two players on this device")).click();
     await device.page.waitForURL(/\/games\//, { waitUntil: "commit" });
     await device.page.locator(".board").waitFor();
     await device.screenshot(`board-${title.toLowerCase()}`);
@@ -221,7 +221,7 @@ test("every variant that the server lists is played to the end", async () => {
 
 test("seeds move frame by frame, and the board arrives where the server says", async () => {
   const ana = await Person.arrive({ settings: { speed: "normal" } });
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   await ana.page.locator('[data-pit="C"]').click();
   // While seeds are in the hand, the board is between two plies.
   await ana.seesMoving();

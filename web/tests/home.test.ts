@@ -121,7 +121,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       await ana.open("/");
       await ana.legal().first().waitFor();
       assert.equal(await ana.page.locator(".start select, .start input").count(), 0, "nothing is asked before a way is chosen");
-      for (const [way, button] of [["Play the computer", "Begin the game"], ["Play a friend", "Two players at this device"], ["Find an opponent", "Search now"]] as const) {
+      for (const [way, button] of [["Play the computer", "Start the game"], ["Play a friend", "Two players on this device"], ["Find an opponent", "Search now"]] as const) {
         await ana.page.locator(".start").getByRole("button", { name: way }).click();
         await ana.button(button).waitFor();
         await becomes(() => ana.page.locator(".settings").count(), 1);
@@ -155,7 +155,7 @@ test("by the keyboard alone a visitor tries a move, chooses a game and begins it
   await ana.page.getByRole("heading", { name: "Oware" }).waitFor();
   for (let n = 0; n < 10 && !(await focused()).startsWith("Play the computer"); n += 1) await ana.page.keyboard.press("Shift+Tab");
   await ana.page.keyboard.press("Enter");
-  await tabTo(async () => (await focused()) === "Begin the game");
+  await tabTo(async () => (await focused()) === "Start the game");
   await ana.page.keyboard.press("Enter");
   await ana.page.waitForURL(/\/games\//);
   await ana.page.getByRole("heading", { level: 1, name: "Oware" }).waitFor();
@@ -165,7 +165,7 @@ test("by the keyboard alone a visitor tries a move, chooses a game and begins it
 test("the turns of a player come first, and go when the moves are made", async () => {
   for (const viewport of WHOLE) {
     const ana = await Person.arrive({ viewport });
-    await ana.begin("Two players at this device", "Ana");
+    await ana.begin("Two players on this device", "Ana");
     const [me, bo] = [{ token: await ana.token() }, await guest("Bo")];
     const mine = await game(me, bo, { clock: { type: "per_move", move_s: 86_400 } });
     const his = await game(bo, me, { variant: "oware" });
@@ -198,10 +198,10 @@ test("games that go on between others are seen, the player's own and unlisted on
   const unlisted = await game(bo, cleo, { visibility: "unlisted" });
   const id = await game(bo, cleo, { variant: "bestemshe" });
   const ana = await Person.arrive();
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   const own = await game({ token: await ana.token() }, bo);
   await ana.open("/");
-  await ana.page.getByRole("heading", { name: "Being played now" }).waitFor();
+  await ana.page.getByRole("heading", { name: "Games in progress" }).waitFor();
   const links = () => ana.page.locator(".running a").evaluateAll((all) => all.map((each) => each.getAttribute("href")));
   await eventually("it is there", async () => (await links()).includes(`/games/${id}`));
   for (const other of [unlisted, own]) assert.ok(!(await links()).includes(`/games/${other}`));

@@ -73,7 +73,7 @@ async function faultsIn(ana: Person): Promise<string[]> {
 for (const variant of VARIANTS) {
   test(`a game of ${variant} is in view in windows of every size`, async () => {
     const ana = await Person.arrive();
-    await ana.begin("Two players at this device", "Ana");
+    await ana.begin("Two players on this device", "Ana");
     await openGame(ana, variant);
     const found: Record<string, string[]> = {};
     for (const [width, height] of SIZES) {

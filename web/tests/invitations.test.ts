@@ -31,7 +31,7 @@ test("a private game is joined by its link, also past the link to the content", 
   await ana.open(path);
   await ana.button("Join").waitFor();
   await ana.screenshot("invitation-private");
-  const skip = ana.page.getByRole("link", { name: "Skip to the content" });
+  const skip = ana.page.getByRole("link", { name: "Skip to content" });
   await skip.focus();
   await ana.page.keyboard.press("Enter");
   await becomes(() => ana.page.evaluate(() => document.activeElement?.id), "main");
@@ -54,7 +54,7 @@ test("a private game is joined by its link, also past the link to the content", 
 test("a player who is signed in joins a private game by its link, and takes part", async () => {
   const { bo, game, path } = await invitation();
   const ana = await Person.arrive();
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   await ana.open(path);
   await ana.button("Join").click();
   await becomes(() => ana.status(), "active");
@@ -96,7 +96,7 @@ test("the ply of a review stays in the address past the link to the content", as
   const ana = await Person.arrive();
   await ana.open(`/review/${id}#ply=1`);
   await ana.page.getByRole("slider").waitFor();
-  await ana.page.getByRole("link", { name: "Skip to the content" }).focus();
+  await ana.page.getByRole("link", { name: "Skip to content" }).focus();
   await ana.page.keyboard.press("Enter");
   await becomes(() => ana.page.evaluate(() => document.activeElement?.id), "main");
   assert.equal(ana.page.url(), `${BASE}/review/${id}#ply=1`);
@@ -112,10 +112,10 @@ test("an address that leads nowhere says so, and leads back", async () => {
   });
   for (const path of ["/nonsense", "/games/", "/a/b/c"]) {
     await ana.open(path);
-    await ana.page.getByRole("heading", { name: "Nothing here" }).waitFor();
+    await ana.page.getByRole("heading", { name: "Page not found" }).waitFor();
     await ana.isAccessible(path);
-    assert.match(await ana.page.title(), /Nothing here/);
-    await ana.page.getByRole("link", { name: "To the start" }).click();
+    assert.match(await ana.page.title(), /Page not found/);
+    await ana.page.getByRole("link", { name: "Home" }).click();
     await ana.button("Play the computer").waitFor();
   }
   await ana.screenshot("unknown");

@@ -12,7 +12,7 @@ const ply = (person: Person) => person.page.locator(".board").getAttribute("data
 
 test("a lost answer plays the move once", async () => {
   const ana = await Person.arrive({ expected: /Failed to load resource|net::ERR/ });
-  const id = await ana.begin("Two players at this device", "Ana");
+  const id = await ana.begin("Two players on this device", "Ana");
   let lost = 0;
   await ana.context.route("**/moves", async (route) => {
     if (route.request().method() !== "POST" || lost > 0) return route.fallback();
@@ -30,7 +30,7 @@ test("a lost answer plays the move once", async () => {
 
 test("a move that the stream tells first leaves the next one free", async () => {
   const ana = await Person.arrive({ serviceWorkers: "block" });
-  const id = await ana.begin("Two players at this device", "Ana");
+  const id = await ana.begin("Two players on this device", "Ana");
   let answer: () => void = () => undefined;
   const shown = new Promise<void>((resolve) => (answer = resolve));
   await ana.context.route("**/moves", async (route) => {
@@ -50,7 +50,7 @@ test("a move that the stream tells first leaves the next one free", async () => 
 
 test("taps on two pits at once play one move", async () => {
   const ana = await Person.arrive();
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   let sent = 0;
   ana.page.on("request", (request) => (sent += request.method() === "POST" && request.url().endsWith("/moves") ? 1 : 0));
   // In one task, before anything is stored or drawn again.
@@ -75,7 +75,7 @@ test("a move made offline survives a reload and is sent when the network is back
     relay.mend();
     await ana.context.setOffline(false);
   };
-  const id = await ana.begin("Two players at this device", "Ana");
+  const id = await ana.begin("Two players on this device", "Ana");
   await ana.page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await ana.page.reload();
   await eventually("the worker serves the page", () => ana.page.evaluate(() => navigator.serviceWorker.controller !== null));
@@ -109,7 +109,7 @@ test("a clock runs on without a network, also after a reload and on a device who
     const now = Date.now.bind(Date);
     Date.now = () => now() - 600_000;
   });
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   const wish = { variant: "kalah", side: "south", opponent: { type: "link" }, clock: { type: "bank", bank_s: 600, increment_s: 5 } };
   const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", await ana.token(), wish);
   await call("POST", `/v1/games/${id}/join`, (await guest("Bo")).token, { join_code });
@@ -165,7 +165,7 @@ test("a reload in the middle shows what happened meanwhile", async () => {
 
 test("two tabs that move at once play one move, and both show it", async () => {
   const ana = await Person.arrive({ expected: /409/ });
-  const id = await ana.begin("Two players at this device", "Ana");
+  const id = await ana.begin("Two players on this device", "Ana");
   const other = await ana.context.newPage();
   await other.goto(`${BASE}/games/${id}`);
   await other.locator('[data-pit="D"][aria-disabled="false"]').waitFor();
@@ -188,7 +188,7 @@ for (const status of [500, 503]) {
   test(`a server that answers ${status} is waited for`, async () => {
     // What a service worker lets through may pass the route by.
     const ana = await Person.arrive({ expected: /Failed to load resource/, serviceWorkers: "block" });
-    await ana.begin("Two players at this device", "Ana");
+    await ana.begin("Two players on this device", "Ana");
     let [failing, refused] = [true, 0];
     await ana.context.route("**/v1/games/**", (route) => {
       if (failing) refused += 1;
@@ -211,7 +211,7 @@ for (const status of [500, 503]) {
 
 test("a token that was revoked meanwhile ends in a message, and the page goes on", async () => {
   const ana = await Person.arrive({ expected: /401/ });
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   const back = ana.page.url();
   await ana.open("/account");
   const code = await ana.page.locator(".code").textContent();

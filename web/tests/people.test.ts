@@ -28,7 +28,7 @@ const listed = (ana: Person) => ana.page.locator(".past a.game-row").evaluateAll
 for (const { viewport, colorScheme } of WINDOWS) {
   test(`all finished games are listed page by page, and found by game, opponent, result, day and analysis: ${viewport.width} pixels`, async () => {
     const ana = await Person.arrive({ viewport, colorScheme });
-    await ana.begin("Two players at this device", "Ana");
+    await ana.begin("Two players on this device", "Ana");
     const [me, bo, cleo] = [{ token: await ana.token() }, await guest("Bo"), await guest("Cleo")];
     const won = await resigned(me, bo, bo);
     const lost = await resigned(me, bo, me);
@@ -60,7 +60,7 @@ for (const { viewport, colorScheme } of WINDOWS) {
     await becomes(() => listed(ana), [lost], "and the way back leads to them");
     await ana.page.getByLabel("Result").selectOption("All");
     await ana.page.getByLabel("To", { exact: true }).fill("2020-01-01");
-    await ana.page.getByText("No finished game fits.").waitFor();
+    await ana.page.getByText("No matching games.").waitFor();
     await ana.isAccessible("no finished game");
     await ana.page.getByLabel("To", { exact: true }).fill("");
     await ana.page.getByLabel("From").fill("2020-01-01");
@@ -71,7 +71,7 @@ for (const { viewport, colorScheme } of WINDOWS) {
     await becomes(() => listed(ana), [won]);
     await ana.page.getByLabel("Analysis").selectOption("not analysed");
     await becomes(() => listed(ana), [lost]);
-    await ana.button("Reset the filters").click();
+    await ana.button("Clear filters").click();
     await becomes(async () => (await listed(ana)).length, 20);
     assert.equal(new URL(ana.page.url()).search, "");
     await ana.leave();
@@ -88,7 +88,7 @@ for (const { viewport, colorScheme } of WINDOWS) {
     const { id } = await call<{ id: string }>("POST", "/v1/games", dan.token, { variant: "kalah", preset: "bga", clock: { type: "bank", bank_s: 600, increment_s: 5 } });
     await row.waitFor();
     const words = ((await row.textContent()) ?? "").replace(/[\u2068\u2069]/g, "");
-    assert.match(words, /Kalah · (?!bga|Standard)\S.*10 minutes each, 0:05 more a turn/);
+    assert.match(words, /Kalah · (?!bga|Standard)\S.*10 minutes each, 0:05 more per turn/);
     await ana.isAccessible("the lobby");
     await ana.fits("the lobby");
     await ana.screenshot(`lobby-rows-${viewport.width}`);
@@ -97,7 +97,7 @@ for (const { viewport, colorScheme } of WINDOWS) {
     // Two want the same seat: the later one is told, and the row goes at once.
     const { id: other } = await call<{ id: string }>("POST", "/v1/games", dan.token, { variant: "oware", clock: { type: "per_move", move_s: 86_400 } });
     await row.waitFor();
-    assert.match(((await row.textContent()) ?? "").replace(/[\u2068\u2069]/g, ""), /Oware · .*1 day for each turn/);
+    assert.match(((await row.textContent()) ?? "").replace(/[\u2068\u2069]/g, ""), /Oware · .*1 day per turn/);
     await ana.context.route(`**/v1/games/${other}/join`, async (route) => {
       await call("POST", `/v1/games/${other}/join`, bo.token).catch(() => undefined);
       await route.fallback();
@@ -112,7 +112,7 @@ for (const { viewport, colorScheme } of WINDOWS) {
 test("an opponent is sought in the lobby, by the keyboard alone", async () => {
   const ana = await Person.arrive({ settings: { variant: "congkak" } });
   await ana.open("/lobby");
-  await ana.page.locator(".seek").getByText("3 days for each turn").waitFor();
+  await ana.page.locator(".seek").getByText("3 days per turn").waitFor();
   const tabTo = async (isThere: () => Promise<boolean>) => {
     for (let n = 0; n < 40; n += 1) {
       await ana.page.keyboard.press("Tab");
@@ -160,18 +160,18 @@ test("an opponent is picked by name: an account that wants to be found, one of a
   await signIn.getByLabel("Password").fill("correct horse 7 battery");
   await signIn.getByRole("button").click();
   const answer = other.page.waitForResponse((response) => response.request().method() === "PATCH" && response.ok());
-  await other.page.getByLabel("Others find me by my name").check();
+  await other.page.getByLabel("Others can find me by name").check();
   await answer;
   await other.isAccessible("an account that is found");
   await other.leave();
 
   for (const { viewport, colorScheme } of WINDOWS) {
     const ana = await Person.arrive({ viewport, colorScheme, expected: /422/ });
-    await ana.begin("Two players at this device", "Ana");
+    await ana.begin("Two players on this device", "Ana");
     const me = { token: await ana.token() };
     await resigned(me, bo, bo);
     const begun = async () => {
-      await ana.button("Begin the game").click();
+      await ana.button("Start the game").click();
       await ana.page.waitForURL(/\/games\/./, { waitUntil: "commit" });
       const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
       return (await call<{ opponent: { type: string; player_id: string } }>("GET", `/v1/games/${id}`, me.token)).opponent.player_id;
@@ -199,7 +199,7 @@ test("an opponent is picked by name: an account that wants to be found, one of a
 
     await ana.open("/new?variant=kalah&opponent=player");
     await field.fill(`Nobody${stamp}`);
-    await ana.button("Begin the game").click();
+    await ana.button("Start the game").click();
     await becomes(() => field.getAttribute("aria-invalid"), "true");
     await ana.isAccessible("a name that is none");
     await ana.leave();

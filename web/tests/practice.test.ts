@@ -38,7 +38,7 @@ test("practice gives a hint once, and takes a turn back at once", async () => {
   assert.ok(best);
   await eventually("the hint is told", async () => (await wordsOf(ana)).includes("is best"));
   const words = (await wordsOf(ana)).replace(/[\u2068\u2069]/g, "");
-  assert.ok(best.value.seeds > 0, "South, who opens, is ahead by best play");
+  assert.ok(best.value.seeds > 0, "South (moves first), is ahead by best play");
   const seeds = Math.round(best.value.seeds * 10) / 10;
   const margin = `${seeds} ${seeds === 1 ? "seed" : "seeds"} ahead.`;
   assert.equal(words, `${best.move} is best: ${best.value.is_exact ? "by best play you end" : "the engine expects you to end"} ${margin}`);
@@ -63,11 +63,11 @@ test("practice gives a hint once, and takes a turn back at once", async () => {
   await eventually("the next hint can be asked for", async () => ana.button("Hint").isEnabled());
   await ana.button("Hint").click();
   await eventually("a hint after the computer's move", async () => (await hinted(ana).count()) === 1);
-  await ana.button("Take the turn back").click();
+  await ana.button("Take back").click();
   await eventually("no hint is left", async () => (await wordsOf(ana)) === "");
-  for (let n = 0; n < 8 && (await ana.button("Take the turn back").count()) > 0; n += 1) {
+  for (let n = 0; n < 8 && (await ana.button("Take back").count()) > 0; n += 1) {
     const before = await plyOf(ana);
-    await ana.button("Take the turn back").click();
+    await ana.button("Take back").click();
     await eventually("the turn is taken back", async () => (await plyOf(ana)) !== before);
   }
   await eventually("the opening is shown", async () => (await ana.page.locator(".count.pit").allTextContents()).join() === opening.join());
@@ -86,7 +86,7 @@ test("a hint that is refused is explained, and one that is left is cancelled", a
   const ana = await Person.arrive({ settings: { level: 1 }, expected: /status of (429|503|403)/ });
   await practise(ana);
   const refusals = [
-    [429, "rate_limited", "That was too often. Try again in a moment."],
+    [429, "rate_limited", "Too many requests. Try again in a moment."],
     [503, "unavailable", "The server is busy. Try again in a moment."],
     [403, "forbidden", "That is not allowed"],
   ] as const;
@@ -118,7 +118,7 @@ test("a hint that is refused is explained, and one that is left is cancelled", a
 test("two people at one device are called by their names, and share the game", async () => {
   const ana = await Person.arrive({ permissions: ["clipboard-read", "clipboard-write"] });
   await ana.open("/");
-  const begins = await ana.way("Two players at this device");
+  const begins = await ana.way("Two players on this device");
   await ana.page.getByLabel("Name of the second player (optional)").fill("Bo");
   await ana.page.getByLabel("Your name (optional)").fill("Ana");
   await begins.click();
@@ -152,11 +152,11 @@ test("a name that the server refuses is told at its field", async () => {
   await ana.open("/new?opponent=self");
   const field = ana.page.getByLabel("Name of the second player (optional)");
   await field.fill("x\u202ey");
-  await ana.button("Begin the game").click();
+  await ana.button("Start the game").click();
   await eventually("the field is marked", async () => (await field.getAttribute("aria-invalid")) === "true");
   await ana.isAccessible("a refused name");
   await field.fill("Bo");
-  await ana.button("Begin the game").click();
+  await ana.button("Start the game").click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".seat .name", { hasText: "Bo" }).waitFor();
   await ana.leave();

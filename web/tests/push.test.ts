@@ -140,8 +140,8 @@ test("a new password leaves the notifications on, and a subscription that cannot
   await register.getByLabel("Name").fill(`Ana${Date.now() % 1e9}`);
   await register.getByLabel("Password").fill("correct horse 7 battery");
   const registered = ana.page.waitForResponse((response) => response.request().method() === "POST" && response.url().endsWith("/v1/me/devices"));
-  await register.getByRole("button", { name: "Make an account" }).click();
-  await ana.hears("You have an account now.");
+  await register.getByRole("button", { name: "Create an account" }).click();
+  await ana.hears("Your account is ready.");
   assert.ok((await registered).ok());
   await becomes(async () => devicesOf(await tokenOf(ana)), [{ kind: "web", language: "en" }]);
 

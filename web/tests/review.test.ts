@@ -31,7 +31,7 @@ interface Ended extends Game {
 /** A device on which a guest is signed in, and a game of the guest with itself. */
 async function arrive(settings: object = {}, device: Parameters<typeof Person.arrive>[0] = {}, pliesMax = 400) {
   const ana = await Person.arrive(device);
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   const token = await ana.token();
   const game = await played(token, settings, pliesMax);
   return { ana, token, game };
@@ -54,10 +54,10 @@ test("a game is stepped through by buttons, keys, the list and the graph", async
   const { ana, game } = await arrive();
   await ana.open(`/review/${game.id}`);
   await eventually("the end is shown", async () => (await shownPly(ana)) === game.ply);
-  await ana.button("To the start").click();
+  await ana.button("To the first position").click();
   await becomes(() => shownPly(ana), 0);
-  await ana.button("One move on").click();
-  await ana.button("One move on").click();
+  await ana.button("Next move").click();
+  await ana.button("Next move").click();
   await becomes(() => shownPly(ana), 2);
   await eventually("the address names the ply", async () => ana.page.url().endsWith("#ply=2"));
   await ana.page.locator("h1").click();
@@ -113,7 +113,7 @@ test("a result is told with the own seeds first to a player, and with the winner
   const { south, north } = game.result?.score ?? assert.fail("no result");
   const cleo = await Person.arrive();
   for (const path of [`/games/${game.id}`, `/review/${game.id}`]) {
-    for (const [person, words] of [[ana, `You have lost, ${south} to ${north}: `], [cleo, `Bo (North) has won, ${north} to ${south}: `]] as const) {
+    for (const [person, words] of [[ana, `You lost ${south}–${north}: `], [cleo, `Bo (North) won ${north}–${south}: `]] as const) {
       await person.open(path);
       const told = async () => (await person.page.locator("main").textContent())?.replace(/[\u2068\u2069]/g, "") ?? "";
       await eventually(`${path} says “${words}”`, async () => (await told()).includes(words));
@@ -150,7 +150,7 @@ test("an analysis is requested, arrives, and its best line is walked", async () 
   // A ply with a best line of its own.
   for (let ply = 1; ply <= game.ply; ply += 1) {
     if ((await ana.page.locator(".best button").count()) > 1) break;
-    await ana.button("One move on").click();
+    await ana.button("Next move").click();
   }
   const steps = ana.page.locator(".best button");
   const moves = await steps.allTextContents();
@@ -169,7 +169,7 @@ test("an analysis is requested, arrives, and its best line is walked", async () 
   await becomes(verdict, before);
   await steps.nth(1).click();
   await becomes(() => line.locator("[aria-current]").textContent(), moves[1]);
-  await ana.button("One move back").click();
+  await ana.button("Previous move").click();
   await becomes(() => line.locator("[aria-current]").textContent(), moves[0]);
   await ana.button("Back to the game").click();
   await becomes(() => line.count(), 0);
@@ -186,7 +186,7 @@ test("another move is tried, the variation is walked, and play goes on from it",
   const own = await ana.page.getByRole("option").nth(1).locator(".move").textContent();
   await ana.page.locator(`[data-pit="${own}"]`).click();
   await becomes(() => shownPly(ana), 1, "the game's own move goes on in the game");
-  await ana.button("One move back").click();
+  await ana.button("Previous move").click();
   const other = (await ana.legal().evaluateAll((pits) => pits.map((pit) => pit.getAttribute("data-pit")))).find((pit) => pit !== own);
   await ana.page.locator(`[data-pit="${other}"]`).click();
   const line = ana.page.getByRole("group", { name: "Tried after move 0" });
@@ -198,11 +198,11 @@ test("another move is tried, the variation is walked, and play goes on from it",
   await ana.isAccessible("a variation");
   await line.locator(".row button").first().click();
   await eventually("the first is shown", async () => (await line.locator("[aria-current]").textContent()) === other);
-  await ana.button("Go on from here").click();
-  const dialog = ana.page.getByRole("dialog", { name: "Go on from here" });
+  await ana.button("Play from here").click();
+  const dialog = ana.page.getByRole("dialog", { name: "Play from here" });
   await ana.isAccessible("the dialog to go on");
   await dialog.getByLabel("Level").selectOption("1");
-  await dialog.getByRole("button", { name: "Begin" }).click();
+  await dialog.getByRole("button", { name: "Start" }).click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   await ana.page.locator(".board").waitFor();
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
@@ -216,8 +216,8 @@ test("play goes on from a ply of the game against the computer", async () => {
   const { ana, game } = await arrive();
   await ana.open(`/review/${game.id}#ply=3`);
   await becomes(() => shownPly(ana), 3);
-  await ana.button("Go on from here").click();
-  await ana.page.getByRole("dialog").getByRole("button", { name: "Begin" }).click();
+  await ana.button("Play from here").click();
+  await ana.page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const begun = await call<{ start?: { game_id?: string; ply?: number } }>("GET", `/v1/games/${id}`, null);
@@ -236,16 +236,16 @@ test("notes are written, kept over a reload, and deleted", async () => {
   await ana.page.getByText("Saved.", { exact: true }).waitFor();
   await ana.page.reload();
   await eventually("the note is there", async () => (await field.inputValue()) === text);
-  await ana.button("One move on").click();
+  await ana.button("Next move").click();
   await ana.page.getByLabel("On move 3").fill("not saved");
   await ana.page.getByRole("list", { name: "Other notes" }).getByText("went wrong").waitFor();
   assert.equal(await ana.page.locator(".review b").count(), 0);
   await ana.isAccessible("notes");
   await ana.button("Move 2").click();
   await becomes(() => field.inputValue(), text);
-  await ana.button("One move on").click();
+  await ana.button("Next move").click();
   await becomes(() => ana.page.getByLabel("On move 3").inputValue(), "not saved");
-  await ana.button("One move back").click();
+  await ana.button("Previous move").click();
   await field.fill("");
   await ana.button("Save the note").click();
   await eventually("the note is deleted", async () => (await ana.page.locator(".has-note").count()) === 0);
@@ -264,7 +264,7 @@ test("the explorer shows what was played, and plays it", async () => {
   const early = await arrive({ options });
   await early.ana.open(`/review/${early.game.id}#ply=0`);
   await early.ana.page.getByText("Explorer", { exact: true }).click();
-  await becomes(() => explored(early.ana), before === 0 ? "No public game has come to this position." : "came here");
+  await becomes(() => explored(early.ana), before === 0 ? "No public game has reached this position." : "came here");
   const [one, other] = [await guest("Bo"), await guest("Cleo")];
   const shared = await call<Game>("POST", "/v1/games", one.token, { variant: "kalah", options, side: "south" });
   let { game: current } = { game: await call<Game & { turn: string | null }>("POST", `/v1/games/${shared.id}/join`, other.token, {}) };
@@ -324,8 +324,8 @@ test("a running game grows while it is looked at, and is not analysed for a spec
   await call("POST", `/v1/games/${game.id}/join`, other.token, {});
   const ana = await Person.arrive();
   await ana.open(`/review/${game.id}`);
-  await ana.page.getByText("A game is analysed when it is over.").waitFor();
-  assert.equal(await ana.button("Go on from here").count(), 0);
+  await ana.page.getByText("A game can be analysed once it is over.").waitFor();
+  assert.equal(await ana.button("Play from here").count(), 0);
   await call("POST", `/v1/games/${game.id}/moves`, one.token, { ply: 1, move: "A" });
   await eventually("the move is shown", async () => (await shownPly(ana)) === 1);
   await ana.leave();
@@ -344,9 +344,9 @@ test("moves that were taken back and seats that were exchanged are reviewed", as
   await ana.open(`/review/${game.id}`);
   const bottom = ana.page.locator(".review .seat").last();
   await eventually("Cleo sits in the South", async () => /Cleo/.test((await bottom.textContent()) ?? ""));
-  await ana.button("One move back").click();
+  await ana.button("Previous move").click();
   await eventually("before the swap Bo sat there", async () => /Bo/.test((await bottom.textContent()) ?? ""));
-  await ana.button("One move back").click();
+  await ana.button("Previous move").click();
   await eventually("the opening is there again", async () => (await ana.page.locator('[data-pit="A"]').getAttribute("aria-label"))?.includes("4 seeds") ?? false);
   await ana.leave();
 });

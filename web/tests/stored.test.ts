@@ -26,7 +26,7 @@ function spoiled(text: string, depth: number, junk: unknown): string {
 
 test("whatever is stored, the page opens and a game begins", async () => {
   const ana = await Person.arrive({ expected: /401|404|403|422/ });
-  const id = await ana.begin("Two players at this device", "Ana");
+  const id = await ana.begin("Two players on this device", "Ana");
   await ana.open("/rules/kalah");
   await ana.page.locator(".board").first().waitFor();
   await ana.open("/");
@@ -49,7 +49,7 @@ test("whatever is stored, the page opens and a game begins", async () => {
       }
       await next.button("Play the computer").waitFor();
       if (junk === null) {
-        await (await next.way("Two players at this device")).click();
+        await (await next.way("Two players on this device")).click();
         await next.page.waitForURL(/\/games\//, { waitUntil: "commit" });
         await next.legal().first().waitFor();
       }
@@ -60,20 +60,20 @@ test("whatever is stored, the page opens and a game begins", async () => {
 
 test("a view that fails forgets what is kept, and says so if that does not help", async () => {
   const ana = await Person.arrive({ expected: /TypeError|RangeError|Cannot read/ });
-  const id = await ana.begin("Two players at this device", "Ana");
+  const id = await ana.begin("Two players on this device", "Ana");
   // A server of another kind: its game has no seats.
   const game = await call<object>("GET", `/v1/games/${id}`, null);
   await ana.context.route(`**/v1/games/${id}`, (route) => route.fulfill({ json: { ...game, seats: null } }));
   await ana.page.reload();
   await ana.page.getByRole("heading", { name: "Something went wrong on this page." }).waitFor();
-  await ana.page.getByRole("link", { name: "To the start" }).click();
+  await ana.page.getByRole("link", { name: "Home" }).click();
   await ana.button("Play the computer").waitFor();
   await ana.leave();
 });
 
 test("a tab that is signed out goes on as a spectator", async () => {
   const ana = await Person.arrive({ expected: /404|401/ });
-  const id = await ana.begin("Two players at this device", "Ana");
+  const id = await ana.begin("Two players on this device", "Ana");
   const review = await ana.context.newPage();
   await review.goto(`${new URL(ana.page.url()).origin}/review/${id}`);
   await review.locator(".board").waitFor();

@@ -11,7 +11,7 @@ const PHONE = { viewport: { width: 390, height: 664 }, hasTouch: true, isMobile:
 
 /** A game of Ana, whose turn it is, against Bo, who plays by the API. */
 async function openGame(ana: Person, wish: object = {}): Promise<{ id: string; bo: Awaited<ReturnType<typeof guest>> }> {
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   const bo = await guest("Bo");
   const settings = { variant: "kalah", side: "south", opponent: { type: "link" }, ...wish };
   const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", await ana.token(), settings);
@@ -27,7 +27,7 @@ test("an offer is in view on a phone and moves no pit, and a refusal is told", a
   const pits = () => ana.page.locator("[data-pit]").evaluateAll((all) => all.map((each) => JSON.stringify(each.getBoundingClientRect())));
   const before = await pits();
   await call("POST", `/v1/games/${id}/offers`, bo.token, { type: "draw" });
-  await ana.hears("A draw is offered.");
+  await ana.hears("Your opponent offers a draw.");
   const answer = await ana.page.locator(".offers").getByRole("button", { name: "Decline" }).boundingBox();
   assert.ok(answer && answer.y >= 0 && answer.y + answer.height <= 664, `the answer is at y=${answer?.y}`);
   assert.deepEqual(await pits(), before);
@@ -39,10 +39,10 @@ test("an offer is in view on a phone and moves no pit, and a refusal is told", a
   await ana.button("More").tap();
   await ana.screenshot("sheet-phone");
   await ana.button("Offer a draw").tap();
-  await ana.page.locator(".offers").getByText("You have offered a draw.").waitFor();
+  await ana.page.locator(".offers").getByText("You offered a draw.").waitFor();
   await becomes(() => ana.page.getByRole("dialog").count(), 0, "the sheet is closed by a choice");
   await call("POST", `/v1/games/${id}/offers/draw/decline`, bo.token);
-  await ana.hears("declines your offer.");
+  await ana.hears("declined your offer.");
   await becomes(() => ana.page.locator(".offers").count(), 0);
   await ana.leave();
 });
@@ -50,7 +50,7 @@ test("an offer is in view on a phone and moves no pit, and a refusal is told", a
 test("a question behind the button on a phone is asked, left and answered", async () => {
   const ana = await Person.arrive(PHONE);
   await openGame(ana);
-  const question = ana.page.getByRole("dialog", { name: "Resign? The other player wins." });
+  const question = ana.page.getByRole("dialog", { name: "Resign? Your opponent wins." });
   await ana.button("More").tap();
   await ana.button("Resign").tap();
   await question.waitFor();
@@ -72,13 +72,13 @@ test("a question behind the button on a phone is asked, left and answered", asyn
   await becomes(() => card.count(), 0);
   await ana.button("More").tap();
   await ana.button("Offer a rematch").tap();
-  await ana.page.locator(".offers").getByText("You have offered a rematch.").waitFor();
+  await ana.page.locator(".offers").getByText("You offered a rematch.").waitFor();
   await ana.leave();
 });
 
 test("the result stands over the board, and leads to the first mistake", async () => {
   const ana = await Person.arrive(PHONE);
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   await playToTheEnd([ana]);
   const card = ana.page.getByRole("region", { name: "Result" });
   await card.waitFor();
@@ -98,7 +98,7 @@ test("the result stands over the board, and leads to the first mistake", async (
 
 test("after a win the computer is asked for a harder game", async () => {
   const ana = await Person.arrive({ settings: { level: 1 } });
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   // South wins with one seed.
   const start = { position: "0,0,0,0,0,1/0,0,0,0,0,1 24-22 S - 0 1S" };
   const wish = { variant: "kalah", side: "south", opponent: { type: "computer", level: 1 }, start };
@@ -162,7 +162,7 @@ test("by a setting the first touch shows where a pit leads, and the second plays
   const ana = await Person.arrive(PHONE);
   const { id } = await openGame(ana);
   await ana.open("/settings");
-  await ana.page.locator("fieldset.choice label", { hasText: "shows where it leads, the second plays" }).click();
+  await ana.page.locator("fieldset.choice label", { hasText: "shows its move, a second tap plays it" }).click();
   await ana.isAccessible("the settings");
   await ana.open(`/games/${id}`);
   await pit(ana, "C").tap();
@@ -182,7 +182,7 @@ test("the rules, the clock and the own side are told, also before one joins", as
   const ana = await Person.arrive({ viewport: { width: 320, height: 568 } });
   await ana.open(`/games/${id}#join=${join_code}`);
   const line = ana.page.locator(".about");
-  await eventually("it is told", async () => / · 10 minutes each, 0:05 more a turn · you would play North$/.test(plain(await line.textContent())));
+  await eventually("it is told", async () => / · 10 minutes each, 0:05 more per turn · you would play North$/.test(plain(await line.textContent())));
   await ana.fits("an invitation at 320 pixels");
   await line.click();
   const sheet = ana.page.getByRole("dialog", { name: "The rules of this game" });

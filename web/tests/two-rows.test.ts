@@ -22,7 +22,7 @@ const AT_THE_TUZDYK = "9,9,9,9,9,9,9,9,2/2,9,9,9,9,9,9,9,9 7-7 S - 0 1S";
 
 /** Opens a game of the player with itself. */
 async function openGame(ana: Person, settings: object): Promise<string> {
-  await ana.begin("Two players at this device", "Ana");
+  await ana.begin("Two players on this device", "Ana");
   const token = await ana.page.evaluate(() => {
     const entry = Object.entries(localStorage).find(([, value]) => value.includes("access") && value.includes("refresh"));
     return /"access(?:_token|Token)":"([^"]+)"/.exec(entry?.[1] ?? "")?.[1] ?? null;

@@ -71,7 +71,7 @@ test("an address of no game, of a private one or of none at all says so", async 
     await ana.open(path);
     await ana.page.getByRole("heading", { name: "This game cannot be shown" }).waitFor();
     await ana.isAccessible(path);
-    await ana.page.getByRole("link", { name: "To the start" }).click();
+    await ana.page.getByRole("link", { name: "Home" }).click();
     await ana.button("Play the computer").waitFor();
   }
   await ana.leave();
@@ -92,7 +92,7 @@ test("a player who was erased is shown as deleted, and the game stays", async ()
 
 test("a spectator sees the game as it goes on, and cannot move", async () => {
   const ana = await Person.arrive();
-  const id = await ana.begin("Two players at this device", "Ana");
+  const id = await ana.begin("Two players on this device", "Ana");
   const cleo = await Person.arrive();
   await cleo.open(`/games/${id}`);
   await cleo.page.locator(".board").waitFor();
@@ -108,14 +108,14 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   const name = `Ana${Date.now() % 1e9}`;
   const password = "correct horse 7 battery";
   const ana = await Person.arrive({ acceptDownloads: true });
-  const id = await ana.begin("Two players at this device", "Ana");
+  const id = await ana.begin("Two players on this device", "Ana");
   await ana.open("/account");
   await ana.page.getByText(/^[0-9A-Z]{5}(-[0-9A-Z]{5}){4}$/).waitFor();
   const register = ana.page.locator("section", { hasText: "You keep all your games" });
   await register.getByLabel("Name").fill(name);
   await register.getByLabel("Password").fill(password);
-  await register.getByRole("button", { name: "Make an account" }).click();
-  await ana.hears("You have an account now.");
+  await register.getByRole("button", { name: "Create an account" }).click();
+  await ana.hears("Your account is ready.");
   await ana.isAccessible("an account");
   await ana.screenshot("account", true);
   const download = ana.page.waitForEvent("download");
@@ -137,7 +137,7 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await tablet.open("/account");
   await tablet.button("Erase my account").click();
   await tablet.page.getByRole("dialog").getByRole("button", { name: "Erase my account" }).click();
-  await tablet.hears("You have been erased.");
+  await tablet.hears("Your data has been erased.");
   await tablet.leave();
   await ana.context.close();
 });
@@ -147,17 +147,17 @@ test("a guest who signs in takes the games along at once", async () => {
   const password = "correct horse 7 battery";
   await call("POST", "/v1/players", null, { name, password });
   const ana = await Person.arrive();
-  const id = await ana.begin("Two players at this device", "Guest Ana");
+  const id = await ana.begin("Two players on this device", "Guest Ana");
   await ana.open("/account");
   const signIn = ana.page.locator("form", { has: ana.button("Sign in") });
   await signIn.getByLabel("Name").fill(name);
   await signIn.getByLabel("Password").fill(password);
   await signIn.getByRole("button").click();
-  await ana.page.getByRole("heading", { name: "The guest of this device" }).waitFor();
+  await ana.page.getByRole("heading", { name: "Games of this device’s guest" }).waitFor();
   await ana.isAccessible("the offer to take the games along");
-  await ana.button("Take the games along").click();
-  await ana.hears("The games are yours now.");
-  await becomes(() => ana.page.getByRole("heading", { name: "The guest of this device" }).count(), 0);
+  await ana.button("Keep these games").click();
+  await ana.hears("The games are in your account now.");
+  await becomes(() => ana.page.getByRole("heading", { name: "Games of this device’s guest" }).count(), 0);
   await ana.open("/");
   await ana.page.locator(`a.game-row[href="/games/${id}"]`).waitFor();
   await ana.leave();
@@ -167,7 +167,7 @@ test("what takes an account over asks for the password, and goes on with it", as
   const ana = await Person.arrive({ expected: /40[13]/ });
   const password = "correct horse 7 battery";
   await ana.open("/account");
-  const register = ana.page.locator("form", { has: ana.page.getByRole("button", { name: "Make an account" }) });
+  const register = ana.page.locator("form", { has: ana.page.getByRole("button", { name: "Create an account" }) });
   await register.getByLabel("Name").fill(`Ana${Date.now() % 1e9}`);
   await register.getByLabel("Password").fill(password);
   await register.getByRole("button").click();
@@ -182,17 +182,17 @@ test("what takes an account over asks for the password, and goes on with it", as
     else await route.fulfill({ status: 403, contentType: "application/problem+json", body: JSON.stringify(refusal) });
   });
   const dialog = ana.page.getByRole("dialog", { name: "Confirm that it is you" });
-  await ana.button("Make a new code").click();
+  await ana.button("Create a new code").click();
   await dialog.waitFor();
   await ana.isAccessible("the question for the password");
   await ana.screenshot("confirm");
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await ana.hears("Sign in again first");
-  await ana.button("Make a new code").click();
+  await ana.button("Create a new code").click();
   await dialog.getByLabel("Password").fill("wrong password");
-  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.getByRole("button", { name: "Continue" }).click();
   await ana.hears("No player has this name and password");
-  await ana.button("Make a new code").click();
+  await ana.button("Create a new code").click();
   await dialog.getByLabel("Password").fill(password);
   await dialog.getByLabel("Password").press("Enter");
   await code.waitFor();
@@ -202,13 +202,13 @@ test("what takes an account over asks for the password, and goes on with it", as
 
 test("a guest comes back by its recovery code", async () => {
   const ana = await Person.arrive();
-  const id = await ana.begin("Two players at this device", "Ana");
+  const id = await ana.begin("Two players on this device", "Ana");
   await ana.open("/account");
   const code = (await ana.page.locator(".code").textContent()) ?? "";
   const phone = await Person.arrive();
   await phone.open("/account");
   await phone.page.getByLabel("Recovery code").fill(code.toLowerCase().replaceAll("-", " "));
-  await phone.button("Recover a player").click();
+  await phone.button("Use a recovery code").click();
   await eventually("the name is shown", async () => (await phone.page.locator(".person").textContent()) === "Ana");
   await phone.open(`/games/${id}`);
   await phone.legal().first().waitFor();
@@ -225,17 +225,17 @@ for (const [name, device] of Object.entries({
   "rtl-narrow": { settings: { language: "ar-XB" }, viewport: { width: 320, height: 640 } },
 })) {
   test(`the views are readable: ${name}`, async () => {
-    const ana = await Person.arrive({ reducedMotion: "reduce", ...device });
+    const ana = await Person.arrive({ reducedMotion: "reduce", expected: /404/, ...device });
     const player = await guest("Ana");
     const { id } = await call<{ id: string }>("POST", "/v1/games", player.token, { variant: "kalah", side: "south", opponent: { type: "self" } });
     for (const [ply, move] of [[1, "E"], [2, "c"], [3, "a"], [4, "A"]]) await call("POST", `/v1/games/${id}/moves`, player.token, { ply, move });
-    for (const view of [...VIEWS, `/games/${id}`, `/g/${id}`]) {
+    for (const view of [...VIEWS, `/games/${id}`, `/g/${id}`, "/problems/stale_ply", "/g/missing"]) {
       await ana.open(view);
       await ana.page.locator("h1").waitFor();
       await eventually("it is loaded", async () => (await ana.page.locator(".quiet", { hasText: /Loading|Lø/ }).count()) === 0);
       await ana.fits(view);
       await ana.isAccessible(`${view} (${name})`);
-      await ana.screenshot(`${view.split("/")[1] || "home"}-${name}`, true);
+      await ana.screenshot(`${view === "/g/missing" ? "missing" : view.split("/")[1] || "home"}-${name}`, true);
     }
     await ana.leave();
   });
@@ -248,7 +248,7 @@ test("each way to begin a game is as wide as the others, whichever is open", asy
     const edges = (selector: string) => ana.page.locator(selector).evaluateAll((all) => all.map((each) => [each.getBoundingClientRect().left, each.getBoundingClientRect().right]));
     await ana.button("Play the computer").waitFor();
     const [above] = await edges(".starts");
-    for (const way of ["Play the computer", "Two players at this device", "Find an opponent"] as const) {
+    for (const way of ["Play the computer", "Two players on this device", "Find an opponent"] as const) {
       await ana.way(way);
       for (const start of await edges(".starts .start")) assert.deepEqual(start, above, `at ${width} pixels`);
     }

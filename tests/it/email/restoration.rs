@@ -59,12 +59,12 @@ async fn each_change_is_told_with_a_link_and_an_erasure_without() {
     assert_eq!(app.post("/v1/me/recovery-code", Some(&ana), &json!({})).await.status, 200);
     let mut mails = vec![told("A new recovery code at play.example").await];
     assert_eq!(app.link(&issuer, "ana", &ana).await.status, 201);
-    mails.push(told("Another way to sign in at play.example").await);
+    mails.push(told("A way to sign in was added at play.example").await);
     assert_eq!(app.unlink("stub", &ana).await.status, 204);
-    mails.push(told("A way to sign in is gone at play.example").await);
+    mails.push(told("A way to sign in was removed at play.example").await);
     let guest = player_of(&app.sign_in_by(&issuer, "guest").await);
     assert_eq!(app.post("/v1/me/merge", Some(&ana), &json!({"guest_token": guest.token})).await.status, 200);
-    mails.push(told("Another way to sign in at play.example").await);
+    mails.push(told("A way to sign in was added at play.example").await);
     ana = new_password(&app, &ana, "battery staple").await;
     mails.push(told("Your password has changed at play.example").await);
     for mail in &mails {

@@ -71,9 +71,9 @@ export interface Device extends BrowserContextOptions {
 
 /** The ways to begin a game: what opens their settings, and what begins the game then. */
 const WAYS = {
-  "Play the computer": ["Play the computer", "Begin the game"],
+  "Play the computer": ["Play the computer", "Start the game"],
   "Invite a friend": ["Play a friend", "Invite a friend"],
-  "Two players at this device": ["Play a friend", "Two players at this device"],
+  "Two players on this device": ["Play a friend", "Two players on this device"],
   "Find an opponent": ["Find an opponent", "Search now"],
 } as const;
 
