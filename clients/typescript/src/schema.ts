@@ -75,7 +75,8 @@ export interface paths {
         };
         /**
          * What a failure code means
-         * @description A short page for people: what the code means, and what the client does about it. Unknown parameters are ignored.
+         * @description A short page for people: what the code means, and what the client does about it. The explanation is in English, and the words around it are in the
+         *     language that `Accept-Language` prefers. Unknown parameters are ignored.
          */
         get: operations["get_problem"];
         put?: never;

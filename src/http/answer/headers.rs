@@ -19,7 +19,7 @@ pub const KEPT_FOR_EVER: (HeaderName, &str) = (header::CACHE_CONTROL, "public, m
 /// The request headers on which answers about games depend.
 pub const VARIES: (HeaderName, &str) = (header::VARY, "Authorization, Prefer");
 
-/// The content security policy of a picture, which contains its own styles.
+/// The content security policy of a picture, or of a page of text, which contains its own styles.
 pub const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 /// The tag of an answer without a version: a digest of its body.

@@ -10,4 +10,5 @@ pub(crate) mod field_error;
 pub(crate) mod headers;
 pub(crate) mod page;
 pub(crate) mod problem;
+pub(crate) mod problem_page;
 pub(crate) mod readiness_check;

@@ -21,6 +21,8 @@ use super::{
     bounds::{FAILURE_BYTES_MAX, cut},
     code::Code,
     field_error::{FAULTS_MAX, FieldError},
+    headers::PICTURE_POLICY,
+    problem_page::{self, Reader},
     readiness_check::ReadinessCheck,
 };
 use crate::{
@@ -53,8 +55,8 @@ pub struct Problem {
     /// Expected in operation: a 5xx that the log leaves out.
     is_expected: bool,
     retry_after_s: Option<u64>,
-    /// Shown as a page for people.
-    is_page: bool,
+    /// The person whom the failure is shown to, as a page.
+    reader: Option<Reader>,
 }
 
 /// The body of every failure.
@@ -168,7 +170,7 @@ impl Problem {
             index: None,
             position: None,
         };
-        Self { body: Box::new(body), cause: None, allow: None, is_expected: false, retry_after_s: None, is_page: false }
+        Self { body: Box::new(body), cause: None, allow: None, is_expected: false, retry_after_s: None, reader: None }
     }
 
     /// An invalid field, parameter or header.
@@ -270,8 +272,8 @@ impl Problem {
     }
 
     /// Shows the failure as a page for people, for clients that prefer one.
-    pub fn shown_as_page(self) -> Self {
-        Self { is_page: true, ..self }
+    pub fn shown_to(self, reader: Reader) -> Self {
+        Self { reader: Some(reader), ..self }
     }
 
     /// Whether there is nothing at the address, or nothing that the caller may see.
@@ -382,29 +384,19 @@ impl ResponseError for Problem {
         }
         response
             .insert_header((X_REQUEST_ID.clone(), self.body.request_id.as_str()))
-            .insert_header((header::CONTENT_TYPE, if self.is_page { PAGE } else { PROBLEM_JSON }))
+            .insert_header((header::CONTENT_TYPE, if self.reader.is_some() { PAGE } else { PROBLEM_JSON }))
             .insert_header((header::CACHE_CONTROL, "no-store"));
         // For the layer that counts refusals.
         response.extensions_mut().insert(self.code());
-        if self.is_page {
-            return response.body(self.page());
+        if let Some(reader) = self.reader {
+            response.insert_header((header::CONTENT_SECURITY_POLICY, PICTURE_POLICY));
+            return response.body(problem_page::of_failure(self.code(), &self.body.request_id, reader));
         }
         response.body(self.body.bounded_json())
     }
 }
 
 impl Problem {
-    /// The failure as a page.
-    fn page(&self) -> String {
-        let ProblemBody { title, detail, code, request_id, .. } = &*self.body;
-        let (code, detail) = (code.as_str(), detail.replace('&', "&amp;").replace('<', "&lt;"));
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-             <meta name=\"robots\" content=\"noindex\">\n<title>{title}</title>\n<h1>{title}</h1>\n<p>{detail}</p>\n\
-             <p><a href=\"/problems/{code}\"><code>{code}</code></a>, request <code>{request_id}</code></p>\n</html>\n"
-        )
-    }
-
     pub fn of(error: &actix_web::Error) -> Self {
         let ours = error.as_error::<Problem>().cloned();
         ours.unwrap_or_else(|| Self::of_status(error.as_response_error().status_code()).because(error))

@@ -1,19 +1,22 @@
 //! The page that explains a failure's code, to which its `type` leads.
 
-use std::fmt::Write;
+use actix_web::{HttpRequest, HttpResponse, get, http::header};
 
-use actix_web::{HttpRequest, HttpResponse, get};
-
-use crate::http::answer::{
-    code::Code,
-    failures::{Failures, NotFound},
-    headers::KEPT_FOR_MINUTES,
-    problem::Problem,
+use crate::http::{
+    answer::{
+        code::Code,
+        failures::{Failures, NotFound},
+        headers::{KEPT_FOR_MINUTES, PICTURE_POLICY},
+        problem::Problem,
+        problem_page,
+    },
+    page::reader,
 };
 
 /// What a failure code means
 ///
-/// A short page for people: what the code means, and what the client does about it. Unknown parameters are ignored.
+/// A short page for people: what the code means, and what the client does about it. The explanation is in English, and the words around it are in the
+/// language that `Accept-Language` prefers. Unknown parameters are ignored.
 #[utoipa::path(
     tag = "operation",
     operation_id = "get_problem",
@@ -29,27 +32,10 @@ pub async fn get_problem(request: HttpRequest) -> Result<HttpResponse, Problem> 
     let word = request.match_info().get("code").unwrap_or_default();
     let code = Code::ALL.iter().find(|code| code.as_str() == word);
     let code = code.ok_or_else(|| Problem::not_found("there is no such failure code"))?;
-    Ok(HttpResponse::Ok().insert_header(KEPT_FOR_MINUTES).content_type("text/html; charset=utf-8").body(page(*code)))
-}
-
-fn page(code: Code) -> String {
-    let mut page = String::new();
-    let written = write!(
-        page,
-        "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>{word}</title>\n\
-         <h1>{title}</h1>\n<p><code>{word}</code>, HTTP status {status}</p>\n<p>{meaning}</p>\n</html>\n",
-        word = code.as_str(),
-        title = code.title(),
-        status = code.status().as_u16(),
-        meaning = html(code.meaning()),
-    );
-    written.expect("a String takes everything");
-    page
-}
-
-/// A code's meaning as HTML. Meanings contain no HTML, and mark code by backticks.
-fn html(text: &str) -> String {
-    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let parts = escaped.split('`').enumerate();
-    parts.map(|(n, part)| if n % 2 == 1 { format!("<code>{part}</code>") } else { part.to_owned() }).collect()
+    Ok(HttpResponse::Ok()
+        .insert_header(KEPT_FOR_MINUTES)
+        .insert_header((header::VARY, "Accept-Language"))
+        .insert_header((header::CONTENT_SECURITY_POLICY, PICTURE_POLICY))
+        .content_type("text/html; charset=utf-8")
+        .body(problem_page::of_code(*code, reader(&request))))
 }

@@ -12,9 +12,10 @@ use crate::http::{
         code::Code,
         headers::{KEPT_FOR_EVER, KEPT_FOR_MINUTES},
         problem::Problem,
+        problem_page::Reader,
     },
     paths,
-    request::conditional::IfNoneMatch,
+    request::{conditional::IfNoneMatch, language::preferred_language},
 };
 
 /// Whether the server has a page for people, or only the API.
@@ -54,6 +55,12 @@ pub fn configure(config: &mut ServiceConfig) {
     for pattern in paths::PAGE_FILES {
         config.service(web::resource(pattern).guard(guard::Get()).to(get_file));
     }
+}
+
+/// The person who reads a page that the server writes itself.
+pub fn reader(request: &HttpRequest) -> Reader {
+    let has_page = request.app_data::<Page>().is_some_and(|page| *page == Page::Served);
+    Reader { language: preferred_language(request), has_page }
 }
 
 /// Answers with the document. Query parameters, which links from elsewhere may bring, are ignored.

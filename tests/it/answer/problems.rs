@@ -206,7 +206,14 @@ async fn every_code_is_explained_where_its_type_leads() {
             (page.status.as_u16(), &page.headers["content-type"]),
             (200, &"text/html; charset=utf-8".parse().expect("a header"))
         );
-        assert!(page.text.contains(code) && page.text.contains("<p>") && !page.text.contains('`'));
+        assert!(page.text.contains(code) && page.text.contains("<main>") && !page.text.contains('`'));
+    }
+    for (language, told) in [("de", "auf Englisch"), ("fr", "en anglais"), ("es", "en inglés")] {
+        let request = app.request(Method::GET, "/problems/stale_ply").header("accept-language", language);
+        let page = send(request).await;
+        assert!(page.text.contains(&format!("<html lang=\"{language}\">")), "{}", page.text);
+        assert!(page.text.contains(told) && page.text.contains("<h1 lang=\"en\">"), "{}", page.text);
+        assert!(page.headers["vary"].to_str().expect("text").starts_with("Accept-Language"));
     }
 }
 

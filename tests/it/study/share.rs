@@ -251,6 +251,16 @@ async fn what_is_hidden_and_what_is_not_there_look_alike() {
     }
     pages.dedup();
     assert_eq!(pages.len(), 1, "{pages:?}");
+    assert!(pages[0].contains("<main>\n<h1>This game does not exist, or it is private</h1>"), "{}", pages[0]);
+    for (language, told) in [("de", "Dieses Spiel gibt es nicht"), ("fr", "n’existe pas"), ("es", "no existe")] {
+        let request = app.request(Method::GET, &format!("/g/{private}")).header("accept", BROWSER);
+        let shown = send(request.header("accept-language", language)).await;
+        assert!(
+            shown.text.contains(&format!("<html lang=\"{language}\">")) && shown.text.contains(told),
+            "{}",
+            shown.text
+        );
+    }
     // A token makes no difference: what a link shows, it shows to everyone.
     let own = send(app.request(Method::GET, &format!("/g/{private}")).bearer_auth(&ana.token)).await;
     own.is_problem(404, "not_found");

@@ -18,10 +18,11 @@ use crate::{
             failures::{Failures, NotFound},
             headers::{NOT_KEPT, digest_tag},
             problem::Problem,
+            problem_page::Reader,
         },
         games::find::find_visible,
-        page::Page,
-        request::{accept, conditional::IfNoneMatch, language::preferred_language, origin},
+        page::reader,
+        request::{accept, conditional::IfNoneMatch, origin},
         state::AppState,
         study::pictures::scene::present_scene,
     },
@@ -67,7 +68,7 @@ pub async fn get_game_page(
 ) -> Result<HttpResponse, Problem> {
     let page = page(&state, &request)
         .await
-        .map_err(|problem| if accept::prefers_page(&request) { problem.shown_as_page() } else { problem })?;
+        .map_err(|problem| if accept::prefers_page(&request) { problem.shown_to(reader(&request)) } else { problem })?;
     let etag = digest_tag(&page);
     let mut response = if if_none_match.has(&etag) { HttpResponse::NotModified() } else { HttpResponse::Ok() };
     response.insert_header((header::ETAG, etag.clone())).insert_header(NOT_KEPT);
@@ -87,14 +88,10 @@ async fn page(state: &AppState, request: &HttpRequest) -> Result<String, Problem
     let found = find_visible(state, GameId(id), None).await;
     let found = found.map_err(|problem| if problem.is_not_found() { unknown() } else { problem })?;
     let base = origin::base_url(request);
-    let page = GamePage { base, ..GamePage::of(&found.seated, preferred_language(request)) };
-    let page = if is_page_served(request) { page } else { GamePage { lead: None, ..page } };
+    let Reader { language, has_page } = reader(request);
+    let page = GamePage { base, ..GamePage::of(&found.seated, language) };
+    let page = if has_page { page } else { GamePage { lead: None, ..page } };
     Ok(page.render().expect("a String accepts all text"))
-}
-
-/// Whether there is a web page to lead to.
-fn is_page_served(request: &HttpRequest) -> bool {
-    request.app_data::<Page>().is_some_and(|page| *page == Page::Served)
 }
 
 /// The values of the page.
