@@ -130,9 +130,9 @@ struct MailContext {
 /// What becomes of a mail in the outbox.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
-    /// It was sent, is given up or is obsolete.
+    /// The mail was sent, is given up or is obsolete.
     Over,
-    /// It is tried again then.
+    /// The mail is sent again at this time.
     Again(OffsetDateTime),
 }
 
@@ -143,7 +143,7 @@ pub async fn run(pool: PgPool, settings: Settings, stopping: CancellationToken) 
     outbound::run(MailContext::new(&pool, &settings, &stopping), &rounds, &Notify::new(), &stopping).await;
 }
 
-/// One round: resolves requests for new passwords, and sends mails that are due; returns how many were leased.
+/// Runs a round: resolves requests for new passwords, and sends mails that are due; returns how many were leased.
 pub async fn round(pool: &PgPool, settings: &Settings, stopping: &CancellationToken) -> Result<usize, DbError> {
     outbound::round(MailContext::new(pool, settings, stopping)).await
 }

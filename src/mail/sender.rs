@@ -1,4 +1,4 @@
-//! One attempt to send a mail by SMTP. The server is the operator's, and may be anywhere.
+//! Sends a mail by SMTP. The server is the operator's, and may be anywhere.
 
 use std::time::Duration;
 

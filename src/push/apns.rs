@@ -55,7 +55,7 @@ struct ApnsFile {
 enum Environment {
     #[default]
     Production,
-    /// Of apps that are installed by Xcode.
+    /// For apps that are installed by Xcode.
     Sandbox,
 }
 

@@ -165,7 +165,7 @@ fn texts_of(data: &Value) -> Map<String, Value> {
 fn reply_of(answer: EndpointResponse, error: &Value) -> Reply {
     let details = details(error);
     let code = details.iter().find_map(|detail| detail["errorCode"].as_str()).unwrap_or_default();
-    // Of Apple's service, behind Google's.
+    // Reasons come from Apple's service, behind Google's.
     let says = |reason: &str| details.iter().any(|detail| detail["reason"] == reason);
     Reply::Is(match (answer.status, code) {
         (200, _) => Outcome::Taken,

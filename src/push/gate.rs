@@ -70,7 +70,7 @@ impl Gate {
         self.shut(PAUSE, reason, now)
     }
 
-    /// One device waits for so long.
+    /// Lets one device wait for so long.
     pub(super) fn wait(&self, pause: StdDuration, reason: &str) -> Outcome {
         self.warn("refuses a notification for no fault of the device, which waits", reason);
         Outcome::Postponed(pause)

@@ -12,9 +12,9 @@ const KEPT: Duration = Duration::hours(24);
 /// What a notification is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// One game, by its id and its variant's title; and the type of the notice, as of webhooks.
+    /// A game, by its id and its variant's title; and the type of the notice, as in webhooks.
     Game { id: String, title: String, kind: &'static str },
-    /// So many games.
+    /// The number of games, if there are several.
     Digest { games: usize, news: News },
 }
 

@@ -9,13 +9,13 @@ use crate::webhook::{EndpointResponse, SendError};
 pub enum Outcome {
     /// The service has taken it.
     Taken,
-    /// The service does not know the device, or no more.
+    /// The service does not know the device, or no longer does.
     Gone,
     /// The device's token belongs to another app or environment than the server's.
     Foreign,
     /// The service will not take this notification, whenever it is sent; the device may be good.
     Refused,
-    /// It was not taken, and may be later; after the seconds that the service asks for, if it does.
+    /// The service did not take the notification, and may later: after the seconds that it asks for, if it does.
     Failed { retry_after_s: Option<u32>, cause: Cause },
     /// The service lets this server send nothing for so long, which is not the device's fault.
     Postponed(Duration),

@@ -31,7 +31,7 @@ impl Push {
         DeviceKind::ALL.into_iter().filter(offered).collect()
     }
 
-    /// Those of them whose service lets this server in.
+    /// The kinds whose service lets this server in.
     pub fn kinds_now(&self, now: OffsetDateTime) -> Vec<DeviceKind> {
         let mut kinds = self.kinds();
         kinds.retain(|kind| self.gate(*kind).is_none_or(|gate| gate.is_open(now)));

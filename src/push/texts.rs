@@ -3,7 +3,7 @@
 /// What is new in several games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// It is the player's turn in all of them.
+    /// The player is to move in all of them.
     Turns,
     /// Different things have happened.
     Several,

@@ -30,7 +30,7 @@ impl Ports {
     /// The port of HTTPS alone.
     pub const HTTPS: Self = Self([443; PORTS_MAX]);
 
-    /// These ports; `None` if there are too many, or none.
+    /// A set of these ports; `None` if there are too many, or none.
     pub fn new(ports: &[u16]) -> Option<Self> {
         let first = *ports.first()?;
         let mut all = [first; PORTS_MAX];

@@ -1,4 +1,4 @@
-//! One request and its answer over an open connection, and whether the connection can be used again. It knows no addresses.
+//! A request and its answer over an open connection, and whether the connection can be used again. Knows no addresses.
 
 use std::{
     convert::Infallible,

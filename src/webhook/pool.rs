@@ -28,7 +28,7 @@ pub struct Ages {
 }
 
 impl Ages {
-    /// Those of a server.
+    /// The ages that a server uses.
     pub const USUAL: Self =
         Self { check: Duration::from_secs(10), open: Duration::from_mins(5), idle: Duration::from_secs(30) };
 }
@@ -48,7 +48,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// That of a URL; `None` if its scheme has no port.
+    /// The origin of a URL; `None` if its scheme has no port.
     pub(super) fn of(url: &Url) -> Option<Self> {
         Some(Self {
             is_encrypted: url.scheme() == "https",
@@ -195,7 +195,7 @@ impl Pool {
 }
 
 impl Kept {
-    /// One more use of a connection that several requests share.
+    /// A further use of a connection that several requests share.
     pub(super) fn share(&self) -> Option<Self> {
         let Connection::Http2(shared) = &self.connection else { return None };
         Some(Self { connection: Connection::Http2(shared.clone()), ..*self })

@@ -1,4 +1,4 @@
-//! One attempt to send a message to an endpoint: over a kept connection, or one that is opened to an address that was checked.
+//! Sends a message to an endpoint: over a kept connection, or one that is opened to an address that was checked.
 
 use std::{
     fmt, io,

@@ -67,7 +67,7 @@ pub async fn run<C: Channel>(channel: C, rounds: &Rounds, queued: &Notify, stopp
     let _ = timeout(STOP_TIMEOUT, worker.all_ended()).await;
 }
 
-/// One poll, and all its attempts until they are recorded; returns how many leases were taken.
+/// Runs a poll and all its attempts until they are recorded; returns how many leases were taken.
 pub async fn round<C: Channel>(channel: C) -> Result<usize, DbError> {
     let mut worker = Worker::new(channel);
     let polled = worker.poll().await;

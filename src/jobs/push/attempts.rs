@@ -174,7 +174,7 @@ fn is_wanted(notice: &DueNotice, now: OffsetDateTime) -> bool {
     now - notice.due_at <= KEPT && !is_past
 }
 
-/// One notification for one game, or for several. For one game, a due deadline reminder takes precedence.
+/// Makes the notification for one game, or for several. For one game, a due deadline reminder takes precedence.
 fn notification(device: &DueDevice, part: &[&DueNotice]) -> Notification {
     let games: HashSet<_> = part.iter().map(|notice| notice.game).collect();
     let last = part.iter().max_by_key(|notice| (notice.deadline.is_some(), notice.due_at)).filter(|_| games.len() == 1);
@@ -194,7 +194,7 @@ fn notification(device: &DueDevice, part: &[&DueNotice]) -> Notification {
 async fn attempt(settings: &Settings, device: &DueDevice, notification: &Notification) -> Outcome {
     let target = match (device.kind, &device.keys) {
         (DeviceKind::Web, Some((public_key, secret))) => Target::Web { address: &device.address, public_key, secret },
-        // It was stored without keys, which is of no use.
+        // A device that was stored without keys cannot be reached.
         (DeviceKind::Web, None) => return Outcome::Gone,
         (DeviceKind::Fcm, _) => Target::Fcm { token: &device.address },
         (DeviceKind::Apns, _) => Target::Apns { token: &device.address },

@@ -50,7 +50,7 @@ pub async fn run(pool: PgPool, settings: Settings, stopping: CancellationToken) 
     outbound::run(PushContext::new(pool, settings), &rounds, &Notify::new(), &stopping).await;
 }
 
-/// One poll of each lane, and all its attempts until they are recorded; returns the number of devices.
+/// Runs a poll of each lane and all its attempts until they are recorded; returns the number of devices.
 pub async fn round(pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
     outbound::round(PushContext::new(pool.clone(), settings.clone())).await
 }

@@ -160,7 +160,7 @@ impl DeliveryContext {
             NextStep::Again(_) => DeliveryOutcome::Retried,
             NextStep::GivenUp | NextStep::Gone => DeliveryOutcome::Failed,
         });
-        // It is sent, and the record does without it.
+        // The payload is sent, and the record does without it.
         due.payload = String::new();
         Attempted { due, outcome, begun, ended }
     }

@@ -196,7 +196,7 @@ fn of_append(
     Ok(deliveries)
 }
 
-/// One delivery of a message for each webhook that wants it.
+/// Makes a delivery of a message for each webhook that wants it.
 fn for_subscribers(
     message: &MessageContent<'_>,
     due: Option<Reminder>,

@@ -63,7 +63,7 @@ async fn record_all(pool: PgPool, mut waiting: mpsc::Receiver<Waiting>) {
         while let Some(part) = parts.pop() {
             let is_part = part.len() < runs.len();
             let recorded = record_batch(&pool, &runs[part.clone()], is_part).await;
-            // One that fails must not keep the others from being recorded.
+            // A record that fails must not keep the others from being stored.
             if recorded.is_err() && part.len() > 1 && begun.elapsed() < DIVIDE_TIME {
                 let middle = usize::midpoint(part.start, part.end);
                 parts.extend([middle..part.end, part.start..middle]);

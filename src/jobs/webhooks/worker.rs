@@ -72,7 +72,7 @@ async fn convert_all(
     }
 }
 
-/// One poll, and all its attempts until they are recorded; returns the number of attempts.
+/// Runs a poll and all its attempts until they are recorded; returns the number of attempts.
 pub async fn round(pool: &PgPool, settings: &Settings) -> Result<usize, DbError> {
     let converted = convert(pool, &mut Progress::default(), targets(settings), now()).await;
     let sent = outbound::round(DeliveryContext::new(pool, settings)).await;

@@ -31,7 +31,7 @@ pub struct Address {
     pub hash: [u8; 32],
     /// Its host: what attempts are limited by.
     pub host: String,
-    /// Of a browser: its public key, and the secret that authenticates what is sent to it.
+    /// For a browser: its public key, and the secret that authenticates what is sent to it.
     pub keys: Option<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -81,7 +81,7 @@ pub struct Device {
 /// Whether a device is registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Registered {
-    /// It is, and was not before.
+    /// The device is registered, and was not before.
     New(Device),
     /// The player had registered it before: its language is the new one.
     Known(Device),

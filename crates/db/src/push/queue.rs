@@ -22,7 +22,7 @@ pub struct NewNotice {
     pub kind: NoticeKind,
     /// The game's variant.
     pub variant: &'static str,
-    /// Of a reminder: the deadline.
+    /// For a reminder: the deadline.
     pub deadline: Option<OffsetDateTime>,
     /// When it is sent.
     pub due_at: OffsetDateTime,
@@ -65,7 +65,7 @@ columns! {
     }
 }
 
-/// Those of the players who have a device of these kinds.
+/// Returns the players who have a device of these kinds.
 pub async fn players_with_devices(
     executor: impl PgExecutor<'_>,
     players: &[PlayerId],
@@ -146,7 +146,7 @@ pub async fn store(
         &new.due_at,
         &new.version,
         &kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>() as &[&str],
-        // One that was registered meanwhile may be gone again by now.
+        // A device that was registered meanwhile may be gone again by now.
         &locked,
     )
     .execute(&mut *connection)

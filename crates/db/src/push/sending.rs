@@ -50,7 +50,7 @@ pub struct DueDevice {
     pub address: String,
     /// Its host.
     pub host: String,
-    /// Of a browser: its public key and its secret.
+    /// For a browser: its public key and its secret.
     pub keys: Option<(Vec<u8>, Vec<u8>)>,
     /// The language of its texts.
     pub language: String,
@@ -86,7 +86,7 @@ pub struct DueNotice {
     pub kind: NoticeKind,
     /// The game's variant.
     pub variant: String,
-    /// Of a reminder: the deadline.
+    /// For a reminder: the deadline.
     pub deadline: Option<OffsetDateTime>,
     /// When it was due.
     pub due_at: OffsetDateTime,
@@ -103,7 +103,7 @@ pub struct Sent {
     pub lease: Uuid,
     /// The notices that were sent, or that the push service will never take.
     pub ended: Vec<Uuid>,
-    /// Those that are no longer to be sent, if the lease is still this one.
+    /// Versions of notices that are no longer to be sent, if the lease is still this one.
     pub dropped: Vec<Uuid>,
     /// What became of the device.
     pub state: DeviceState,

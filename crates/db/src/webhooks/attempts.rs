@@ -78,7 +78,7 @@ impl fmt::Debug for Due {
 /// Leases deliveries that are due until `leased_until`, for as many endpoints as there is `room` for. Deliveries that
 /// another process has leased are skipped. After a crash the lease expires, and another process takes them.
 ///
-/// It scans endpoints, not deliveries: those that wait for an endpoint that is not due are never read. An endpoint that
+/// The statement scans endpoints, not deliveries: deliveries to an endpoint that is not due are never read. An endpoint that
 /// got new deliveries meanwhile has another count in `touched`, and stays due; so does one whose row is locked.
 ///
 /// Players take turns: the first due endpoint of each comes before the second of any. A player or a host gets as many

@@ -86,7 +86,7 @@ impl fmt::Debug for Challenge {
 /// Whether a new webhook is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// It is stored.
+    /// The webhook is stored.
     Stored,
     /// The player has reached the limit.
     TooMany,

@@ -42,11 +42,11 @@ pub struct AttemptOutcome {
 /// What follows from an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep {
-    /// It succeeded.
+    /// The attempt succeeded.
     Delivered,
-    /// It is retried at this time.
+    /// The delivery is retried at this time.
     Again(OffsetDateTime),
-    /// It has reached the last attempt.
+    /// The last attempt has failed.
     GivenUp,
     /// The endpoint is gone: it answered 410.
     Gone,

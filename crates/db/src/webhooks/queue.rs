@@ -156,7 +156,7 @@ pub struct MessageContent<'a> {
 pub struct Counted(HashMap<Uuid, Instant>);
 
 impl Counted {
-    /// Those of the webhooks that are to be counted now.
+    /// Returns the webhooks that are to be counted now.
     fn due(&mut self, webhooks: &[Uuid]) -> Vec<Uuid> {
         self.0.retain(|_, at| at.elapsed() < COUNT_AGE_MAX);
         let due: Vec<_> = webhooks.iter().copied().filter(|id| !self.0.contains_key(id)).collect();
@@ -169,7 +169,7 @@ impl Counted {
 #[derive(Debug)]
 pub struct Batch {
     transaction: Transaction<'static, Postgres>,
-    /// Those of a game in their order, from the first.
+    /// Events to convert, each game's in their order, from the first.
     pub pending: Vec<PendingEvents>,
     /// Whether its games may have more events than were taken.
     pub has_left: bool,
@@ -278,8 +278,8 @@ impl Batch {
     /// Replaces the queued events by deliveries. `present` has the deadlines that the games have now: reminders of
     /// other deadlines are deleted.
     ///
-    /// Of the deliveries to one endpoint in a game only the first is due; the next becomes due when it has ended. Both
-    /// sides lock the webhook's row by an earlier statement, so that a new delivery and an ending one see each other.
+    /// Only the first delivery to an endpoint in a game is due; the next becomes due when it has ended. Both sides lock the
+    /// webhook's row by an earlier statement, so that a new delivery and an ending one see each other.
     pub async fn store_deliveries(
         &mut self,
         deliveries: &[NewDelivery],

@@ -52,7 +52,7 @@ impl LeaseResult {
         let last = self.rest.last().unwrap_or(&self.first).due.id;
         self.attempts().map(move |one| ResultRow {
             id: one.due.id,
-            // That of the leased delivery counts since it was leased.
+            // The attempt of the leased delivery counts since it was leased.
             counted: if one.due.id == self.first.due.id { one.due.attempt } else { one.due.attempt - 1 },
             attempt: one.due.attempt,
             status: one.outcome.status.map(i32::from),
