@@ -137,8 +137,8 @@ impl Pgbench {
     }
 }
 
-/// The latencies in the files that pgbench has logged, one for each of its threads. Those of the first second are left out: all
-/// connections prepare their statement then. Removes the files.
+/// The latencies in the files that pgbench has logged, one for each of its threads. The first second's latencies are left out:
+/// all connections prepare their statement then. Removes the files.
 fn take_logged(prefix: &Path) -> io::Result<Vec<u32>> {
     let (folder, name) = (prefix.parent().unwrap_or(prefix), prefix.file_name().unwrap_or_default());
     // The microseconds when each ended, and how many it took.

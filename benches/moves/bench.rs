@@ -85,7 +85,7 @@ impl Bench {
         Ok(())
     }
 
-    /// One more server on the database.
+    /// Starts a further server on the database.
     pub fn server(&self) -> io::Result<Server> {
         let log = self.folder.join("server.log");
         match fs::remove_file(&log) {

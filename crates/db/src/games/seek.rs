@@ -74,8 +74,9 @@ pub const PRESENT_FOR_LONG: Duration = Duration::hours(24);
 /// The first turn of a game whose players are not expected to be there at the same time.
 const LONG_TURN: Duration = Duration::days(1);
 
-/// Joins or opens a game. `join` says which events a join leads to, or `None` if the game cannot be joined. Then the next game is tried, a
-/// bounded number of times. `keyed` makes what is stored under the request's key, of the game that was found or opened.
+/// Joins or opens a game. `join` says which events a join leads to, or `None` if the game cannot be joined. Then the next game
+/// is tried, a bounded number of times. `keyed` makes what is stored under the request's key, from the game that was found or
+/// opened.
 pub async fn seek(
     pool: &PgPool,
     announcer: &Announcer,
