@@ -48,7 +48,7 @@ const RULES: [(&str, Rule); 24] = [
     ("fixed waits of tests", |_| waits::fixed_waits()),
     ("long names of tests", |_| names::long_test_names()),
     ("persons in the place of processes", |_| documents::persons()),
-    ("long sentences and wide lines of comments", |_| sentences::long_sentences()),
+    ("comments with long sentences, wide lines or no subject at their beginning", |_| sentences::hard_comments()),
 ];
 
 #[test]

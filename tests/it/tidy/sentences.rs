@@ -1,4 +1,4 @@
-//! Comments are read at first sight: their sentences are short, and their lines fit a screen.
+//! Comments are read at first sight: they begin with their subject, their sentences are short, and their lines fit a screen.
 
 use std::fs;
 
@@ -6,6 +6,9 @@ use super::sources::{below_root, files, root};
 
 const WORDS_MAX: usize = 25;
 const COLUMNS_MAX: usize = 150;
+
+/// First words that name no subject: such a comment is understood only with the code below it.
+const VAGUE: [&str; 6] = ["Of", "Those", "These", "That", "One", "It"];
 
 /// A paragraph of a comment, or an item of a list in it, with its first line.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,9 +85,17 @@ fn sentences(paragraph: &str) -> Vec<(usize, String)> {
     found
 }
 
+/// The first word of a paragraph if it is vague. A piece of code is a name.
+fn vague_word(paragraph: &str) -> Option<&'static str> {
+    let text = shorten_code(paragraph);
+    let first = text.split(|letter: char| !letter.is_alphabetic()).find(|word| !word.is_empty())?;
+    VAGUE.into_iter().find(|word| *word == first)
+}
+
 fn findings(path: &str, source: &str) -> Vec<String> {
     let mut found = vec![];
     for Paragraph { line, text } in paragraphs(source) {
+        found.extend(vague_word(&text).map(|word| format!("{path}:{line}: begins with {word}")));
         let long = sentences(&text).into_iter().filter(|(words, _)| *words > WORDS_MAX);
         found.extend(long.map(|(words, sentence)| format!("{path}:{line}: {words} words: {sentence}")));
     }
@@ -96,7 +107,7 @@ fn findings(path: &str, source: &str) -> Vec<String> {
 }
 
 /// The findings in all Rust sources of the repository that are written by hand.
-pub fn long_sentences() -> Vec<String> {
+pub fn hard_comments() -> Vec<String> {
     let mut paths = vec![root().join("build.rs")];
     paths.extend(["src", "crates", "tests", "benches"].iter().flat_map(|folder| files(&root().join(folder), "rs")));
     paths.retain(|path| !path.iter().any(|folder| folder == "generated"));
@@ -117,6 +128,14 @@ fn a_long_sentence_and_a_wide_line_of_a_comment_are_found() {
     assert_eq!(findings("a.rs", &wrapped), [format!("a.rs:2: 26 words: {}", long.trim())]);
     let wide = "w".repeat(COLUMNS_MAX - 2);
     assert_eq!(findings("a.rs", &format!("//{wide}\n// {wide}\n{wide}wide")), ["a.rs:2: 151 columns"]);
+}
+
+#[test]
+fn a_comment_that_begins_with_no_subject_is_found() {
+    let bad = "/// Of one lane.\nfn f() {}\n\n//! A.\n//!\n//! It goes on.\n// - One\nlet a = \"It\"; // It";
+    assert_eq!(findings("a.rs", bad), ["a.rs:1: begins with Of", "a.rs:6: begins with It", "a.rs:7: begins with One"]);
+    let good = "/// Offers of it.\n// Items.\n\n/// `One` is a name.\n\n// # It\n\n/// A lane. It is free.";
+    assert_eq!(findings("a.rs", good), Vec::<String>::new());
 }
 
 #[test]
