@@ -14,7 +14,7 @@ test("two people play a game by link to the end, and a rematch begins", async ()
   const link = await ana.page.getByRole("textbox", { name: "Invitation link" }).inputValue();
   assert.match(link, new RegExp(`/games/${id}#join=`));
   await bo.page.goto(link);
-  await bo.page.getByText("waits for an opponent").waitFor();
+  await bo.page.getByText("is waiting for an opponent").waitFor();
   await bo.isAccessible("an invitation");
   await bo.button("Join").click();
   await eventually("both see that the game is active", async () => (await ana.status()) === "active" && (await bo.status()) === "active");
@@ -124,7 +124,7 @@ test("a guest's fourth game against the computer replaces one without a move", a
   }
   await ana.open("/");
   await (await ana.way("Play the computer")).click();
-  await ana.hears("You have as many games as possible");
+  await ana.hears("You have reached the limit of games");
   assert.deepEqual(await statuses(), ["aborted", "active", "active", "active"], "a game with a move stays");
   await ana.leave();
 });

@@ -219,7 +219,7 @@ test("a board whose server does not answer says so, and tries again", async () =
   let isFailing = true;
   await ana.context.route("**/v1/variants/kalah/play", (route) => (isFailing ? route.fulfill({ status: 500, json: { code: "internal", detail: "" } }) : route.fallback()));
   await ana.open("/");
-  await ana.page.locator(".try .line", { hasText: "The server has failed." }).waitFor();
+  await ana.page.locator(".try .line", { hasText: "The server failed." }).waitFor();
   await ana.isAccessible("a board without a server");
   isFailing = false;
   await ana.button("Try again").click();

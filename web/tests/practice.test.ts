@@ -38,10 +38,10 @@ test("practice gives a hint once, and takes a turn back at once", async () => {
   assert.ok(best);
   await eventually("the hint is told", async () => (await wordsOf(ana)).includes("is best"));
   const words = (await wordsOf(ana)).replace(/[\u2068\u2069]/g, "");
-  assert.ok(best.value.seeds > 0, "South (moves first), is ahead by best play");
+  assert.ok(best.value.seeds > 0, "South, who opens, is ahead by best play");
   const seeds = Math.round(best.value.seeds * 10) / 10;
   const margin = `${seeds} ${seeds === 1 ? "seed" : "seeds"} ahead.`;
-  assert.equal(words, `${best.move} is best: ${best.value.is_exact ? "by best play you end" : "the engine expects you to end"} ${margin}`);
+  assert.equal(words, `${best.move} is best: ${best.value.is_exact ? "with best play you finish" : "the engine expects you to finish"} ${margin}`);
   await becomes(() => hinted(ana).count(), 1);
   await becomes(() => hinted(ana).getAttribute("data-pit"), best.move);
   assert.equal(asked, 1);

@@ -253,7 +253,7 @@ test("notes are written, kept over a reload, and deleted", async () => {
 });
 
 /** What the explorer says of a position, whatever the number of its games. */
-const explored = async (ana: Person) => ((await ana.page.locator(".explorer p").first().textContent()) ?? "").replace(/^[\d,]+ games? (came here).*$/s, "$1");
+const explored = async (ana: Person) => ((await ana.page.locator(".explorer p").first().textContent()) ?? "").replace(/^[\d,]+ games? (reached this position).*$/s, "$1");
 
 test("the explorer shows what was played, and plays it", async () => {
   const options = { pits: 4, seeds: 5 };
@@ -264,7 +264,7 @@ test("the explorer shows what was played, and plays it", async () => {
   const early = await arrive({ options });
   await early.ana.open(`/review/${early.game.id}#ply=0`);
   await early.ana.page.getByText("Explorer", { exact: true }).click();
-  await becomes(() => explored(early.ana), before === 0 ? "No public game has reached this position." : "came here");
+  await becomes(() => explored(early.ana), before === 0 ? "No public game has reached this position." : "reached this position");
   const [one, other] = [await guest("Bo"), await guest("Cleo")];
   const shared = await call<Game>("POST", "/v1/games", one.token, { variant: "kalah", options, side: "south" });
   let { game: current } = { game: await call<Game & { turn: string | null }>("POST", `/v1/games/${shared.id}/join`, other.token, {}) };
@@ -279,7 +279,7 @@ test("the explorer shows what was played, and plays it", async () => {
   const { ana, game } = await arrive({ options });
   await ana.open(`/review/${game.id}#ply=0`);
   await ana.page.getByText("Explorer", { exact: true }).click();
-  await becomes(() => explored(ana), "came here");
+  await becomes(() => explored(ana), "reached this position");
   await eventually("the move is listed first", async () => Number(await ana.page.locator(".explorer tbody td").first().textContent()) > 0);
   await ana.isAccessible("the explorer");
   await ana.screenshot("review-explorer", true);

@@ -128,7 +128,7 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await signIn.getByLabel("Name").fill(name);
   await signIn.getByLabel("Password").fill("wrong password");
   await signIn.getByRole("button").click();
-  await tablet.hears("No player has this name and password");
+  await tablet.hears("Wrong name, password or code");
   await signIn.getByLabel("Password").fill(password);
   await signIn.getByRole("button").click();
   await tablet.page.getByText("Another device").waitFor();
@@ -191,7 +191,7 @@ test("what takes an account over asks for the password, and goes on with it", as
   await ana.button("Create a new code").click();
   await dialog.getByLabel("Password").fill("wrong password");
   await dialog.getByRole("button", { name: "Continue" }).click();
-  await ana.hears("No player has this name and password");
+  await ana.hears("Wrong name, password or code");
   await ana.button("Create a new code").click();
   await dialog.getByLabel("Password").fill(password);
   await dialog.getByLabel("Password").press("Enter");
