@@ -82,7 +82,7 @@ fn address(address: &EmailAddress) -> Option<Address> {
     address.as_str().parse().ok()
 }
 
-/// What a failure means. The text of a reply may name the address, so that only its number is told.
+/// What a failure means. The text of a reply may name the address, so only its number is logged.
 fn unsent(error: &Error) -> Unsent {
     let Some(code) = error.status() else {
         // What the server has said may be part of the text.

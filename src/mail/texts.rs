@@ -6,14 +6,14 @@ use crate::domain::{EmailAddress, MailKind};
 /// A mail before it is put into its form on the wire.
 #[derive(Clone, Debug)]
 pub struct Letter {
-    /// The same for every attempt, so that a mailbox can tell that it has the mail already.
+    /// Every attempt has the same id, so that a mailbox can tell that it has the mail already.
     pub id: String,
     pub recipient: EmailAddress,
     pub(super) subject: String,
     pub(super) text: String,
 }
 
-/// What a mail is about. Those that go to an address that is not confirmed have no name of a player in them, which would carry words of a stranger.
+/// What a mail is about. A mail to an address that is not confirmed names no player: a stranger could have chosen the name.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     /// The link that confirms the address.

@@ -66,7 +66,7 @@ impl Notification {
         }
     }
 
-    /// For how many seconds a push service keeps it.
+    /// How many seconds a push service keeps the notification.
     pub fn ttl_s(&self, now: OffsetDateTime) -> i64 {
         let left = self.useful_until.map_or(KEPT, |until| (until - now).clamp(Duration::ZERO, KEPT));
         left.whole_seconds()

@@ -55,7 +55,7 @@ impl Outcome {
     }
 }
 
-/// As a line of the log says it.
+/// Writes the cause as a line of the log has it.
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -75,7 +75,7 @@ pub enum Target<'a> {
 #[derive(Clone)]
 pub struct Pusher {
     pub push: Push,
-    /// To browsers.
+    /// Sends to browsers.
     sender: Sender,
     to_google: AppSender,
     to_apple: AppSender,

@@ -45,7 +45,7 @@ pub struct Texts {
     deadline_soon: &'static str,
     invited: &'static str,
     finished: &'static str,
-    /// For several games, of which a number takes the place of `{}`: all of them wait for the player, or have something new. There are two at least.
+    /// Texts for two games or more, with their number in the place of `{}`: all wait for the player, or have something new.
     turns: &'static str,
     news: &'static str,
 }

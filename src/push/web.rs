@@ -77,8 +77,8 @@ impl WebPush {
     }
 }
 
-/// By it a later notification takes the place of an earlier one that the browser has not got. A push service reads it, so it tells nothing
-/// of the game, and differs from that of the opponent. It has at most 32 characters of Base64 for URLs.
+/// The topic by which a later notification replaces an earlier one that the browser has not got. A push service reads it, so it
+/// tells nothing of the game, and differs from that of the opponent. It has at most 32 characters of Base64 for URLs.
 fn topic(address: &str, notification: &Notification) -> String {
     let hash = Sha256::new().chain_update(address).chain_update([0]).chain_update(notification.tag()).finalize();
     BASE64_URL_SAFE_NO_PAD.encode(&hash[..24])

@@ -73,7 +73,7 @@ pub(super) struct Http1 {
 pub(super) struct Http2 {
     requests: http2::SendRequest<Sent>,
     meter: Arc<Meter>,
-    /// As many clones as there are requests under way, and the one in the pool. The last one ends the connection's tasks.
+    /// A clone for each request under way, and one in the pool. The last one ends the connection's tasks.
     users: Arc<DropGuard>,
     /// How many requests at once the endpoint allows, as far as its settings have come.
     streams: Arc<AtomicUsize>,
@@ -101,7 +101,7 @@ pub(super) enum Wanted<'a> {
     Nothing,
     /// The challenge that it must repeat.
     Challenge(&'a str),
-    /// Its text, which is put here if it has no more bytes than that.
+    /// The text of the answer, which is put here if it has at most so many bytes.
     Text(&'a OnceLock<Bytes>, usize),
 }
 

@@ -97,8 +97,8 @@ impl Meter {
         self.left.store(BYTES_MAX, Ordering::Relaxed);
     }
 
-    /// The same for a connection on which answers come in the order of the requests. What comes before the request is written is
-    /// no answer to it: then nothing is written, and the connection fails.
+    /// Begins a request on a connection on which answers come in the order of the requests. What comes before the request is
+    /// written is no answer to it: then nothing is written, and the connection fails.
     pub(super) fn begin(&self) {
         self.renew();
         self.is_asked.store(false, Ordering::Relaxed);
@@ -131,7 +131,7 @@ impl Meter {
 impl AsyncRead for Wire {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let left = usize::try_from(self.meter.left.load(Ordering::Relaxed)).unwrap_or(usize::MAX);
-        // As if the endpoint had closed the connection.
+        // The stream then ends as if the endpoint had closed the connection.
         if left == 0 {
             return Poll::Ready(Ok(()));
         }

@@ -34,9 +34,9 @@ impl Lane {
 pub struct Limits {
     /// How many hold a place of the lane.
     pub places: usize,
-    /// From how many attempts on a player gets no further ones.
+    /// How many attempts in flight leave a player without further ones.
     pub of_player: u32,
-    /// The same for a host. The addresses of many players may be at one host.
+    /// How many attempts in flight leave a host without further ones. The addresses of many players may be at one host.
     pub of_host: u32,
 }
 
@@ -59,7 +59,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// The pause after one more failure, after so many in a row.
+    /// The pause after a further failure, after so many in a row.
     pub fn after(self, failures: i32) -> Duration {
         (self.min * 2_i32.pow(failures.clamp(0, 16).unsigned_abs())).min(self.max)
     }

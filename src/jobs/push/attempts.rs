@@ -31,7 +31,7 @@ const RUN_TIME: Duration = Duration::from_secs(10);
 /// A device that answers later than this is slow.
 const QUICK: Duration = Duration::from_secs(1);
 
-/// From so many games on for which something is due at once, a device shows one notification for all of them.
+/// With so many games for which something is due at once, a device shows one notification for all of them.
 const DIGEST_MIN: usize = 5;
 
 /// What the job needs to send.
@@ -99,7 +99,7 @@ fn state_after(outcome: Outcome, device: &DueDevice, before: DeviceState, lane: 
     match outcome {
         Outcome::Taken => DeviceState::Works { lane, paused_until: None },
         Outcome::Gone => DeviceState::Gone,
-        // For a device that has worked it means that the server's settings have changed.
+        // If the device has worked before, the server's settings have changed.
         Outcome::Foreign if device.last_success_at.is_none() => DeviceState::Gone,
         Outcome::Foreign => {
             warn(
@@ -142,7 +142,7 @@ fn warn(device: &DueDevice, cause: &str) {
 
 /// What is shown as one: all games if they are many, otherwise each. A turn and the reminder of its deadline are of one game.
 fn parts<'a>(device: &DueDevice, wanted: Vec<&'a DueNotice>) -> Vec<Vec<&'a DueNotice>> {
-    // With a digest, two are one already.
+    // A device with a digest shows one notification for two games already.
     let digest_min = if device.digest_minutes.is_some() { 2 } else { DIGEST_MIN };
     let mut games: Vec<Vec<&DueNotice>> = vec![];
     let mut places: HashMap<GameId, usize> = HashMap::new();

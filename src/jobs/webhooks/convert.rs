@@ -167,7 +167,8 @@ fn of_game(seated: &SeatedGame) -> [Option<PlayerId>; 3] {
     [game.players().first, game.players().second, game.invited()]
 }
 
-/// The deliveries of one append: its events, and the reminder of a deadline that it set. A player is not told of what a muted one does unasked.
+/// The deliveries of one append: its events, and the reminder of a deadline that it set. A player is not notified of what a
+/// muted one does unasked.
 fn of_append(
     seated: &SeatedGame,
     part: &LogSlice,

@@ -20,7 +20,7 @@ const BATCH_MAX: usize = 128;
 /// How many runs wait. There are fewer, because each belongs to an attempt in flight.
 const QUEUE_MAX: usize = 1024;
 
-/// How long a batch that fails is divided. Those that are left then fail together, and come again.
+/// How long a batch that fails is divided. The runs that are left then fail together, and come again.
 const DIVIDE_TIME: Duration = Duration::from_secs(5);
 
 /// Hands results over to be recorded.

@@ -103,8 +103,8 @@ pub async fn withdraw(pool: &PgPool, own: &OwnPlayer) -> Result<bool, DbError> {
     Ok(withdrawn.fetch_optional(pool).instrument(statement("update account_email pending")).await?.is_some())
 }
 
-/// Removes the addresses of a player with all links but those that restore them, and tells the verified one. Returns whether the player's
-/// credentials are still as they were read.
+/// Removes the addresses of a player with all links but those that restore them, and notifies the verified one. Returns whether
+/// the player's credentials are still as they were read.
 pub async fn remove(pool: &PgPool, own: &OwnPlayer, now: OffsetDateTime) -> Result<bool, DbError> {
     let mut transaction = pool.begin().await?;
     let locked = sqlx::query_scalar!(

@@ -23,7 +23,7 @@ pub const NETWORK_DEVICES_MAX: u32 = 200;
 /// How a device is reached.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
-    /// By which service.
+    /// The service that reaches the device.
     pub kind: DeviceKind,
     /// The URL of a push service, or the token by which the service knows an app.
     pub address: String,
@@ -64,7 +64,7 @@ pub struct NewDevice {
 pub struct Device {
     /// The id.
     pub id: Uuid,
-    /// By which service it is reached.
+    /// The service that reaches the device.
     pub kind: DeviceKind,
     /// The host of the push service.
     pub host: String,
@@ -157,7 +157,7 @@ pub async fn register(pool: &PgPool, new: &NewDevice, credentials_version: i32) 
         (held.of_network >= i64::from(NETWORK_DEVICES_MAX)).then_some(Registered::TooManyOfNetwork)
     };
     if let Some(refused) = refused {
-        // The player before is signed in there no more, whatever becomes of this one.
+        // The player before is no longer signed in there, whatever becomes of this one.
         transaction.commit().await?;
         return Ok(refused);
     }

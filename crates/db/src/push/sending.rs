@@ -26,8 +26,8 @@ const NOTICES_MAX: i64 = 2000;
 /// Unsent notices expire after a day: by then the player opens the list of games anyway.
 pub const KEPT: Duration = Duration::hours(24);
 
-/// How many devices are served at once in a process. Of the attempts that it may make by default, a quarter is left to slow ones. A few
-/// hosts serve most browsers, so a host gets half of the places.
+/// How many devices are served at once in a process. A quarter of the attempts that it may make by default is left to slow
+/// ones. A few hosts serve most browsers, so a host gets half of the places.
 pub const fn limits(lane: Lane) -> Limits {
     match lane {
         Lane::Quick => Limits { places: 48, of_player: 10, of_host: 24 },
@@ -44,7 +44,7 @@ pub struct DueDevice {
     pub lease: Uuid,
     /// Its player.
     pub player: PlayerId,
-    /// By which service it is reached.
+    /// The service that reaches the device.
     pub kind: DeviceKind,
     /// The URL of a push service.
     pub address: String,
@@ -300,7 +300,7 @@ pub async fn record(pool: &PgPool, sent: &Sent, now: OffsetDateTime) -> Result<(
     let mut transaction = pool.begin().await?;
     // No request waits for this, and it may wait longer than a request would.
     wait_longer_for_locks(&mut transaction).await?;
-    // By a statement of its own: the next ones see what was queued while it waited.
+    // The lock is a statement of its own: the next ones see what was queued while it waited.
     let locked = sqlx::query_scalar!("select id from push_device where id = $1 and lease = $2 for update", id, lease);
     let locked = locked.fetch_optional(&mut *transaction).instrument(statement("lock push_device")).await?;
     let dropped = if locked.is_some() { &sent.dropped[..] } else { &[] };

@@ -32,7 +32,7 @@ pub struct QuietHours {
 /// Whether settings are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
-    /// They are.
+    /// The settings are stored.
     Yes,
     /// PostgreSQL does not know the time zone.
     NoTimeZone,

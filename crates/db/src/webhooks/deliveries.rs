@@ -25,7 +25,7 @@ pub const KEPT: Duration = Duration::days(7);
 /// that have ended.
 pub const FOR_ENDPOINT_MAX: i64 = 10_000;
 
-/// The same for an endpoint of an app, which is told of the games of all its players.
+/// How many deliveries wait for an endpoint of an app at most. It is notified of the games of all players of the app.
 pub(super) const FOR_APP_MAX: i64 = 100_000;
 
 /// How many of the last ended deliveries say which logs have grown, and how old they are at most.

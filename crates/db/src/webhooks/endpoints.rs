@@ -48,7 +48,7 @@ pub struct Webhook {
     pub events: Option<Vec<String>>,
     /// The secret that signs.
     pub secret: Vec<u8>,
-    /// Until when previous secrets sign too.
+    /// The times until which previous secrets sign too.
     pub previous_until: Vec<OffsetDateTime>,
     /// Since when every attempt has failed.
     pub failing_since: Option<OffsetDateTime>,
@@ -310,7 +310,7 @@ pub async fn update(
     let before = before.fetch_optional(&mut *transaction).instrument(statement("lock webhook")).await?;
     let Some(before) = before else { return Ok(None) };
     let has_moved = changes.url.as_ref().is_some_and(|url| *url != before.url);
-    // With its app, it is enabled by the operator only.
+    // If its app is disabled, only the operator enables the webhook.
     let is_of_disabled_app = before.disabled_reason.as_deref() == Some(APP_DISABLED);
     let is_enabled = changes.enabled == Some(true) && !is_of_disabled_app;
     let is_new = has_moved || is_enabled && before.disabled_at.is_some();
@@ -372,7 +372,7 @@ pub async fn update(
     Ok(Some(row.into()))
 }
 
-/// Makes all that waits for a webhook due: of each game the first delivery. The caller has locked the webhook's row.
+/// Makes all that waits for a webhook due: the first delivery of each game. The caller has locked the webhook's row.
 async fn bring_forward(connection: &mut PgConnection, webhook: Uuid, now: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!(
         r#"

@@ -11,7 +11,7 @@ use crate::connection::{DbError, statement};
 /// stored a game meanwhile and did not see the webhook.
 pub(crate) const FLAG_AGAIN_AFTER: Duration = Duration::seconds(15);
 
-/// How many games of a player are scanned: all unfinished ones, of which there are no more, and as many invitations.
+/// How many games of a player are scanned: all unfinished ones, which are bounded, and as many invitations.
 const FLAGGED_MAX: i64 = 2000;
 
 /// How many games one statement flags: moves in them wait for it.

@@ -138,7 +138,7 @@ pub(crate) async fn touch(connection: &mut PgConnection, id: Uuid, now: OffsetDa
     touch_all(connection, &[id], now).await
 }
 
-/// The same for several webhooks, whose rows are locked already. One that is due already stays before later ones.
+/// Makes several webhooks due, whose rows are locked already. A webhook that is due already stays before later ones.
 pub(crate) async fn touch_all(connection: &mut PgConnection, ids: &[Uuid], now: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!(
         "update webhook set due_at = least(due_at, greatest($2, paused_until)), touched = touched + 1 where id = any($1)",
@@ -151,8 +151,7 @@ pub(crate) async fn touch_all(connection: &mut PgConnection, ids: &[Uuid], now: 
     Ok(())
 }
 
-/// The same for a player's webhook that sends by request, even during its backoff; returns whether it exists and is
-/// enabled and verified.
+/// Makes a player's webhook due on request, even during its backoff; returns whether it exists and is enabled and verified.
 pub(crate) async fn wake(
     connection: &mut PgConnection,
     player: PlayerId,

@@ -104,7 +104,7 @@ columns! {
 /// whose delivery was tried again meanwhile, is left out. When a delivery has ended, the next one of its game becomes due. When an
 /// endpoint that was down answers again, or a new one answers the challenge, all that waits for it becomes due.
 ///
-/// Before, it locks the rows of the webhooks, in the order of their ids, as all that locks several. It waits for a lock longer than a
+/// First the rows of the webhooks are locked, in the order of their ids, as everywhere. It waits for a lock longer than a
 /// request would, unless the runs are a part of a batch that has failed.
 pub async fn record(pool: &PgPool, runs: &[LeaseResult], is_part: bool, now: OffsetDateTime) -> Result<(), DbError> {
     let mut transaction = pool.begin().await?;
