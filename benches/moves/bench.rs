@@ -65,8 +65,7 @@ impl Bench {
         let server = Server::start(&url, &key, &folder.join("server.log"))?;
         println!("start to ready, cold (with initdb and migrations): {:.2} s", begun.elapsed().as_secs_f64());
         drop(server);
-        let database =
-            PgConnection::connect_with(&connect_options(&embedded)).await.map_err(io::Error::other)?;
+        let database = PgConnection::connect_with(&connect_options(&embedded)).await.map_err(io::Error::other)?;
         let mut bench = Self { settings, folder, embedded, database, bars: Bars::default(), url, key };
         println!("a commit of one row: {} ms", Figure(bench.commit_ms().await?));
         Ok(bench)
