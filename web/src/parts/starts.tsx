@@ -1,7 +1,7 @@
 // Three ways to begin a game. The settings of a way open below it when it is chosen.
 
 import type { NewGame } from "@mancala-server/client";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { begin, chosenVariant, hotseat, offeredVariants, seek } from "../state/create.ts";
@@ -22,9 +22,13 @@ const CLOCKS = {
 
 type ClockName = keyof typeof CLOCKS;
 
-const WAYS = { computer: Computer, friend: Friend, seek: Seek } as const;
+const CLOCK_NAMES: readonly ClockName[] = ["unlimited", "quick", "day", "three"];
 
-type Way = keyof typeof WAYS;
+const WAYS = ["computer", "friend", "seek"] as const;
+
+type Way = (typeof WAYS)[number];
+
+const SETTINGS: Record<Way, () => JSX.Element> = { computer: Computer, friend: Friend, seek: Seek };
 
 export function Starts() {
   const [open, setOpen] = useState<Way | null>(null);
@@ -33,7 +37,7 @@ export function Starts() {
       <h2 id="starts-title" class="unseen">
         {t("home.play")}
       </h2>
-      {(Object.keys(WAYS) as Way[]).map((way) => (
+      {WAYS.map((way) => (
         <Start key={way} way={way} isOpen={open === way} onToggle={() => setOpen(open === way ? null : way)} />
       ))}
     </section>
@@ -41,7 +45,7 @@ export function Starts() {
 }
 
 function Start({ way, isOpen, onToggle }: { way: Way; isOpen: boolean; onToggle(): void }) {
-  const Settings = WAYS[way];
+  const Settings = SETTINGS[way];
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => panel.current?.scrollIntoView({ block: "nearest" }), [isOpen]);
   return (
@@ -115,7 +119,7 @@ export function Seek() {
 }
 
 function Clocks({ value, onChange }: { value: ClockName; onChange(next: ClockName): void }) {
-  const choices = (Object.keys(CLOCKS) as ClockName[]).map((each) => ({ value: each, label: t(`clock.${each}`) }));
+  const choices = CLOCK_NAMES.map((each) => ({ value: each, label: t(`clock.${each}`) }));
   return <Choice<ClockName> name="clock" label={t("home.clock")} value={value} choices={choices} onChange={onChange} />;
 }
 

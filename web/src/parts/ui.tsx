@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { attempt } from "../state/messages.ts";
-import { t } from "../texts/index.ts";
+import { isKey, t } from "../texts/index.ts";
 
 export interface ActionProps {
   children: ComponentChildren;
@@ -100,10 +100,14 @@ export interface PickProps<T extends string> extends Omit<ChoiceProps<T>, "name"
 
 /** A list of choices that opens. */
 export function Pick<T extends string>({ label, id, value, choices, onChange }: PickProps<T>) {
+  const choose = (next: string) => {
+    const chosen = choices.find((choice) => choice.value === next);
+    if (chosen) onChange(chosen.value);
+  };
   return (
     <label class="field" for={id}>
       <span>{label}</span>
-      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
+      <select id={id} value={value} onChange={(event) => choose(event.currentTarget.value)}>
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value} selected={choice.value === value}>
             {choice.label}
@@ -215,11 +219,11 @@ export function Copy({ text, children }: { text: string; children: ComponentChil
 export function PlayerName({ player }: { player: { name: string; kind: string; display_name?: string } }) {
   const { display_name: other } = player;
   // The second of two at one device is no player, so nothing is said of one.
-  const kind = other === undefined ? ["guest", "computer", "imported", "deleted"].find((kind) => kind === player.kind) : undefined;
+  const kind = other === undefined && player.kind !== "computer" ? `kind.${player.kind}` : "";
   return (
     <span class="name">
       <bdi>{other ?? player.name}</bdi>
-      {kind !== undefined && kind !== "computer" && <small> {t(`kind.${kind}` as "kind.guest")}</small>}
+      {isKey(kind) && <small> {t(kind)}</small>}
     </span>
   );
 }

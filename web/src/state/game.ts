@@ -18,6 +18,7 @@ import { Playback } from "./playback.ts";
 import { Previews, type Line } from "./preview.ts";
 import { queued } from "./queue.ts";
 import { me } from "./session.ts";
+import type { Store } from "./store.ts";
 
 /** More moves than this are not played back one by one. */
 const PLAYBACK_MAX = 8;
@@ -28,7 +29,7 @@ const AGAIN_MS = 4000;
 /** How often a private game is read again while its invitation is looked at. */
 const INVITED_MS = 5000;
 
-export class GameStore {
+export class GameStore implements Store {
   /** The game as the server said it last; null until then. */
   readonly game = signal<Game | null>(null);
   /** Why the game cannot be shown. */
@@ -47,7 +48,7 @@ export class GameStore {
   readonly #moves = new Map<number, Move>();
   /** Whether a move is being stored, so that it is not in the queue yet. */
   readonly #isAdding = signal(false);
-  readonly #forgetQueue: () => void;
+  #forgetQueue = () => {};
   /** Whether the server has said what it knows of the game: what was kept may be old. */
   #isRead = false;
   #chain: Promise<void> = Promise.resolve();
@@ -56,12 +57,16 @@ export class GameStore {
     readonly id: string,
     readonly joinCode: string | null,
   ) {
+    const kept = keptGame(id, this.#viewer);
+    if (kept) this.#show(kept);
+  }
+
+  open(): void {
+    const { id } = this;
     this.#forgetQueue = client.queue.onChange((event) => {
       if (event.type === "played" && event.move.gameId === id) this.#played(event.played.game, [...(event.played.earlier_moves ?? []), event.played.move]);
       if (event.type === "refused" && event.moves[0]?.gameId === id) this.#refused();
     });
-    const kept = keptGame(id, this.#viewer);
-    if (kept) this.#show(kept);
     this.#refused();
     void this.#run();
   }

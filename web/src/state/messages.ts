@@ -3,8 +3,7 @@
 import { MancalaError, type FieldError } from "@mancala-server/client";
 import { signal } from "@preact/signals";
 
-import { language, t, word, type Key } from "../texts/index.ts";
-import { en } from "../texts/en.ts";
+import { isKey, language, t, word, type Key } from "../texts/index.ts";
 
 export interface Message {
   id: number;
@@ -56,7 +55,7 @@ export function explain(error: unknown): string {
   }
   if (failure.code === "internal") return t("failure.internal", { id: requestId ?? "" });
   const key = `failure.${failure.code}`;
-  return Object.hasOwn(en, key) ? t(key as Key, { detail: failure.detail }) : t("failure.other", { detail: failure.detail });
+  return isKey(key) ? t(key, { detail: failure.detail }) : t("failure.other", { detail: failure.detail });
 }
 
 /** What is wrong with a field. The server says it in English, and by a code that the other catalogues know. */
@@ -65,7 +64,7 @@ export function refusalInWords({ pointer, code, detail }: FieldError): string {
   // The code does not say which rule for passwords is broken, so all of them are told.
   if (pointer === "/password") return t("invalid.password");
   const key = `invalid.${code}`;
-  return t(Object.hasOwn(en, key) ? (key as Key) : "invalid.invalid");
+  return t(isKey(key) ? key : "invalid.invalid");
 }
 
 /** The fields of forms whose refusal is told in a message; others keep their names. */

@@ -1,7 +1,7 @@
 // Who plays on this device.
 
 import { MancalaError, type Player } from "@mancala-server/client";
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 
 import { client, SOON } from "../client.ts";
 import { t } from "../texts/index.ts";
@@ -10,8 +10,23 @@ import { forgetPlayer } from "./kept.ts";
 import { say } from "./messages.ts";
 import { settings } from "./settings.ts";
 
+/** What this device keeps: the sign-in, the recovery code that is not noted yet, and the guest that played here before the account. */
+const read = () => ({ ...client.session.current(), code: client.session.recoveryCode(), guest: client.session.keptGuest() });
+
+/** What this device keeps of its player. The SDK has the truth, and this is its only copy. */
+const kept = signal(read());
+
 /** The player that is signed in, or null. */
 export const me = signal<Player | null>(client.session.current()?.player ?? null);
+
+/** The sign-in of this device. */
+export const signInId = computed(() => kept.value.signInId);
+
+/** The code that the server showed once, until the player has written it down. */
+export const recoveryCode = computed(() => kept.value.code);
+
+/** The guest of this device, whose games the account may take along. */
+export const keptGuest = computed(() => kept.value.guest);
 
 /** Counts the players who have left this device: what a view holds of one is not for the next. */
 export const departures = signal(0);
@@ -19,6 +34,7 @@ export const departures = signal(0);
 client.session.onChange((session, cause) => {
   const before = me.value;
   me.value = session?.player ?? null;
+  kept.value = read();
   if (before && before.id !== me.value?.id) forgetAbout(before);
   // The server has ended the session: the player was not the one who did it here.
   if (!session && cause instanceof MancalaError) say(t("session.ended"), "error");
@@ -29,6 +45,15 @@ function forgetAbout({ id }: Player): void {
   departures.value += 1;
   forgetPlayer();
   for (const move of client.queue.refused()) if (move.playerId === id) void client.queue.dismiss(move.id).catch(() => undefined);
+}
+
+/** Changes what this device keeps of its player. */
+export async function keep<T>(change: Promise<T>): Promise<T> {
+  try {
+    return await change;
+  } finally {
+    kept.value = read();
+  }
 }
 
 /** The player that is signed in, or else a new guest with the name of the settings. */

@@ -34,20 +34,22 @@ export function byKey(texts: readonly Text[]): Texts {
   return Object.fromEntries(Object.keys(en).map((key, index) => [key, texts[index]])) as Texts;
 }
 
-const shown = signal<{ language: string; texts: Texts }>({ language: "en", texts: en });
+const shown = signal<{ language: Language | typeof PSEUDO; texts: Texts }>({ language: "en", texts: en });
 
 /** The language that is shown. */
 export const language = computed(() => shown.value.language);
 
 /** The language in which the server is to answer: it knows those of the page, and not the pseudo-locale. */
-export const spoken = computed(() => (language.value === PSEUDO ? "en" : (language.value as Language)));
+export const spoken = computed(() => (language.value === PSEUDO ? "en" : language.value));
+
+const isLanguage = (tag: string): tag is Language => Object.hasOwn(LANGUAGES, tag);
 
 /** The language of a wish, or else the first that the browser accepts and the page has. */
 export function choose(wish: string | null, accepted: readonly string[]): Language | typeof PSEUDO {
   if (wish === PSEUDO) return PSEUDO;
   for (const tag of [wish ?? "", ...accepted]) {
     const main = tag.toLowerCase().split("-")[0] ?? "";
-    if (Object.hasOwn(LANGUAGES, main)) return main as Language;
+    if (isLanguage(main)) return main;
   }
   return "en";
 }
@@ -85,10 +87,15 @@ function formOf(text: Text, count: number): string {
   return (form === "zero" ? undefined : text[form]) ?? text.other;
 }
 
+/** Whether a text that is made from a word of the server is a key: it may be of a later release. */
+export function isKey(text: string): text is Key {
+  return Object.hasOwn(en, text);
+}
+
 /** The text of a key that is made from a word of the server, or else the word: more words may come. */
 export function word(prefix: string, value: string): string {
   const key = `${prefix}.${value}`;
-  return Object.hasOwn(en, key) ? t(key as Key) : value.replaceAll("_", " ");
+  return isKey(key) ? t(key) : value.replaceAll("_", " ");
 }
 
 /** Unicode's isolates, for text of unknown direction. */

@@ -10,7 +10,7 @@ import { ask } from "../state/ask.ts";
 import { attempt, failedBy, say } from "../state/messages.ts";
 import { now } from "../state/network.ts";
 import { silence } from "../state/push.ts";
-import { ensurePlayer, me } from "../state/session.ts";
+import { ensurePlayer, keep, keptGuest, me, recoveryCode, signInId } from "../state/session.ts";
 import { set } from "../state/settings.ts";
 import { relative } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
@@ -119,14 +119,9 @@ function Known({ player }: { player: Player }) {
 
 /** The code that the server showed once: it stays here until the player has written it down. */
 function RecoveryCode() {
-  const [code, setCode] = useState(client.session.recoveryCode());
-  // A new password brings a new code.
-  useEffect(() => setCode(client.session.recoveryCode()), [me.value]);
-  const renew = async () => setCode(await client.session.renewRecoveryCode(SOON));
-  const forget = async () => {
-    await client.session.forgetRecoveryCode();
-    setCode(null);
-  };
+  const { value: code } = recoveryCode;
+  const renew = () => keep(client.session.renewRecoveryCode(SOON));
+  const forget = () => keep(client.session.forgetRecoveryCode());
   return (
     <section class="card" aria-labelledby="code-title">
       <h2 id="code-title">{t("account.code")}</h2>
@@ -149,19 +144,13 @@ function RecoveryCode() {
 
 /** The guest of this device, whose games the account may take along. */
 function KeptGuest() {
-  const [guest, setGuest] = useState(client.session.keptGuest());
-  // A guest who signs in leaves the view as it is.
-  useEffect(() => setGuest(client.session.keptGuest()), [me.value]);
+  const { value: guest } = keptGuest;
   if (!guest) return null;
   const merge = async () => {
-    await client.session.merge(undefined, SOON);
-    setGuest(null);
+    await keep(client.session.merge(undefined, SOON));
     say(t("account.merged"));
   };
-  const forget = async () => {
-    await client.session.forgetGuest();
-    setGuest(null);
-  };
+  const forget = () => keep(client.session.forgetGuest());
   return (
     <section class="card">
       <h2>{t("account.merge-title")}</h2>
@@ -246,7 +235,7 @@ function BecomeAccount({ player }: { player: Player }) {
 function ChangePassword() {
   const [password, setPassword] = useState("");
   const change = async () => {
-    await client.session.changePassword(password, SOON);
+    await keep(client.session.changePassword(password, SOON));
     setPassword("");
     say(t("account.password-changed"));
   };
@@ -263,7 +252,7 @@ function ChangePassword() {
 
 function SignIns({ player }: { player: Player }) {
   const [items, setItems] = useState<Schemas["ListedSignIn"][] | null>(null);
-  const own = client.session.current()?.signInId;
+  const { value: own } = signInId;
   const read = async () => {
     const { data } = await client.api.GET("/v1/me/sign-ins");
     if (data) setItems(data.items);

@@ -1,7 +1,7 @@
 // A game: the board, the players and their clocks, and what the player may do.
 
 import type { Game, Side } from "@mancala-server/client";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 
 import { ratioOf, useMatch, useShape } from "../board/board.tsx";
 import { PlayBoard } from "../board/play.tsx";
@@ -23,13 +23,13 @@ import { GameStore } from "../state/game.ts";
 import { explain } from "../state/messages.ts";
 import { network } from "../state/network.ts";
 import { me } from "../state/session.ts";
+import { useStore } from "../state/store.ts";
 import { t } from "../texts/index.ts";
 
 export function GameView({ id, joinCode }: { id: string; joinCode: string | null }) {
   // Another player sees another game: what may be done, and which side is below.
   const viewer = me.value?.id ?? null;
-  const store = useMemo(() => new GameStore(id, joinCode), [id, joinCode, viewer]);
-  useEffect(() => () => store.close(), [store]);
+  const store = useStore(() => new GameStore(id, joinCode), [id, joinCode, viewer]);
   if (store.failure.value !== null) return <Missing error={store.failure.value} />;
   const { value: game } = store.game;
   if (!game) {

@@ -1,7 +1,7 @@
 // A game, ply by ply: finished, or as far as it has come.
 
 import type { Game } from "@mancala-server/client";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 
 import { specialOf } from "../board/actions.ts";
 import { PlayBoard } from "../board/play.tsx";
@@ -11,6 +11,7 @@ import { endInWords, marksOf, previewInWords } from "../board/words.ts";
 import { Heading } from "../parts/shell.tsx";
 import { layoutOf, titleOf } from "../state/create.ts";
 import { explain, failedBy } from "../state/messages.ts";
+import { useStore } from "../state/store.ts";
 import { t, word } from "../texts/index.ts";
 import "../styles/study.css";
 import { GoOn, ShareGame } from "./review/actions.tsx";
@@ -29,17 +30,14 @@ function plyOf(hash: string): number | null {
 }
 
 export function ReviewView({ id }: { id: string }) {
-  const store = useMemo(() => new ReviewStore(id, plyOf(location.hash)), [id]);
+  const store = useStore(() => new ReviewStore(id, plyOf(location.hash)), [id]);
   useEffect(() => {
     const follow = () => {
       const ply = plyOf(location.hash);
       if (ply !== null && ply !== store.ply.value) store.go(ply);
     };
     addEventListener("hashchange", follow);
-    return () => {
-      removeEventListener("hashchange", follow);
-      store.close();
-    };
+    return () => removeEventListener("hashchange", follow);
   }, [store]);
   const [game, failure] = [store.game.value, store.failure.value];
   if (failure !== null && store.points.value.length === 0) return <Missing store={store} />;

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 
 import { t } from "../../texts/index.ts";
-import { UNITS, type Span, type Unit } from "./settings.ts";
+import { type Span, type Unit } from "./settings.ts";
 
 /** Failures by pointer, such as `/options/seeds`. */
 export type Errors = ReadonlyMap<string, string>;
@@ -156,15 +156,13 @@ export function Time(props: TimeProps) {
         aria-label={t("new.unit-of", { label })}
         id={`${idOf(pointer)}-unit`}
         value={span.unit}
-        onChange={(event) => onChange({ ...span, unit: event.currentTarget.value as Unit })}
+        onChange={(event) => onChange({ ...span, unit: units.find((unit) => unit === event.currentTarget.value) ?? span.unit })}
       >
-        {(Object.keys(UNITS) as Unit[])
-          .filter((unit) => units.includes(unit))
-          .map((unit) => (
-            <option key={unit} value={unit} selected={unit === span.unit}>
-              {t(`unit.${unit}`)}
-            </option>
-          ))}
+        {units.map((unit) => (
+          <option key={unit} value={unit} selected={unit === span.unit}>
+            {t(`unit.${unit}`)}
+          </option>
+        ))}
       </select>
     </Line>
   );

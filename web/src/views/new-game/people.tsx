@@ -252,7 +252,7 @@ export function VisibilityFields({ filled, errors, onChange }: PartProps) {
       value={isSeek ? "public" : visibility}
       choices={VISIBILITIES.map((value) => ({ value, label: t(`new.visibility-${value === "" ? "default" : value}`) }))}
       error={errors.get("/visibility")}
-      onChange={(next) => onChange({ visibility: next as Filled["visibility"] })}
+      onChange={(next) => onChange({ visibility: VISIBILITIES.find((value) => value === next) ?? "" })}
     />
   );
 }

@@ -42,7 +42,7 @@ export interface Filled {
   visibility: "" | "public" | "unlisted" | "private";
 }
 
-export const UNITS: Readonly<Record<Unit, number>> = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 };
+const UNITS: Readonly<Record<Unit, number>> = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 };
 
 /** A time in seconds; null if it is no number. */
 export function secondsOf({ amount, unit }: Span): number | null {

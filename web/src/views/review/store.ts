@@ -12,6 +12,7 @@ import { nameAt } from "../../state/names.ts";
 import { Playback } from "../../state/playback.ts";
 import { stepMs } from "../../state/settings.ts";
 import { Previews } from "../../state/preview.ts";
+import type { Store } from "../../state/store.ts";
 import { t } from "../../texts/index.ts";
 import { isSwapped, openingOf, playLine, pointOf, type Point } from "./line.ts";
 import { Notes } from "./notes-store.ts";
@@ -42,7 +43,7 @@ const AGAIN_MS = 4000;
 /** Steps of a variation are told apart from plies of the game. */
 const TRIED = 1_000_000;
 
-export class ReviewStore {
+export class ReviewStore implements Store {
   readonly game = signal<Game | null>(null);
   readonly failure = signal<unknown>(null);
   /** The position after each ply; the first is the opening. */
@@ -66,6 +67,9 @@ export class ReviewStore {
     readonly wanted: number | null,
   ) {
     this.notes = new Notes(id);
+  }
+
+  open(): void {
     void this.#run();
   }
 

@@ -2,16 +2,16 @@
 
 import type { Side } from "@mancala-server/client";
 import { signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
 
 import { endKey, marksOf, moveInWords } from "../../board/words.ts";
 import { sayFailure } from "../../state/messages.ts";
 import { Playback } from "../../state/playback.ts";
 import { Previews } from "../../state/preview.ts";
+import { useStore, type Store } from "../../state/store.ts";
 import { t, word } from "../../texts/index.ts";
 import { playLine, type Point, type Rules, type Tried } from "../review/line.ts";
 
-export class Sandbox {
+export class Sandbox implements Store {
   readonly line = signal<Tried | null>(null);
   readonly failure = signal<unknown>(null);
   readonly told = signal("");
@@ -25,7 +25,9 @@ export class Sandbox {
   constructor(
     readonly rules: Rules,
     readonly answering: Side | null = null,
-  ) {
+  ) {}
+
+  open(): void {
     void this.restart();
   }
 
@@ -97,10 +99,7 @@ export class Sandbox {
 
 /** A sandbox that lives as long as the view, and begins anew with other rules. */
 export function useSandbox(rules: Rules, answering: Side | null = null): Sandbox {
-  const key = JSON.stringify([rules.variant, rules.preset, rules.options]);
-  const sandbox = useMemo(() => new Sandbox(rules, answering), [key]);
-  useEffect(() => () => sandbox.close(), [sandbox]);
-  return sandbox;
+  return useStore(() => new Sandbox(rules, answering), [JSON.stringify([rules.variant, rules.preset, rules.options])]);
 }
 
 /** How the line ended. */
