@@ -61,7 +61,7 @@ pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToke
     let (mut place, mut packing) = (Place::FIRST, Packing::MayGoOn);
     while !stopping.is_cancelled() {
         let begun = Instant::now();
-        let round = exploring.run(explorer_index::explore(&pool, now(), BATCH));
+        let round = Box::pin(exploring.run(explorer_index::explore(&pool, now(), BATCH)));
         let Some(explored) = stopping.run_until_cancelled(round).await else { return };
         if let Ok((waiting, put_off)) = explorer_index::count_waiting(&pool).await {
             metrics.set_unexplored(waiting, put_off);
