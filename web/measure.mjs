@@ -20,7 +20,7 @@ async function device(options = {}) {
   context.setDefaultTimeout(120_000);
   await context.addInitScript(() => {
     const look = () => {
-      if (globalThis.usableAt !== undefined || !document.querySelector(".start button")) return;
+      if (globalThis.usableAt !== undefined || !document.querySelector('[aria-labelledby="starts-title"] button')) return;
       observer.disconnect();
       globalThis.usableAt = 0;
       // After what the page does at once, a tap would be answered.
@@ -85,14 +85,14 @@ async function playGame() {
   await page.goto(BASE);
   await page.getByRole("button", { name: "Play the computer" }).click();
   await page.getByRole("button", { name: "Begin the game" }).click();
-  await page.locator(".board").waitFor();
-  const isOver = async () => (await page.locator(".status").getAttribute("data-status")) === "finished";
+  await page.locator("[data-ply]").waitFor();
+  const isOver = async () => (await page.locator("[data-status]").getAttribute("data-status")) === "finished";
   const legal = page.locator('[data-pit][aria-disabled="false"]');
   while (!(await isOver())) {
     // By the page's own event: a pit may become illegal while the pointer is on its way.
     await legal.first().dispatchEvent("click", undefined, { timeout: 250 }).catch(() => undefined);
   }
-  const moves = await page.locator(".board").getAttribute("data-ply");
+  const moves = await page.locator("[data-ply]").getAttribute("data-ply");
   await context.close();
   return { moves, counter };
 }

@@ -11,6 +11,7 @@ import { Home } from "./views/home.tsx";
 import { later } from "./views/later.tsx";
 import { LobbyView } from "./views/lobby.tsx";
 import { SettingsView } from "./views/settings.tsx";
+import * as ui from "./parts/ui.module.css";
 
 const ReviewView = later(async () => (await import("./views/review.tsx")).ReviewView);
 const RulesView = later(async () => (await import("./views/rules.tsx")).RulesView);
@@ -62,11 +63,11 @@ function View() {
 
 function Unknown() {
   return (
-    <div class="narrow">
+    <div class={ui.narrow}>
       <Heading title={t("unknown.title")}>{t("unknown.title")}</Heading>
       <p>{t("unknown.text")}</p>
       <p>
-        <a class="button" href="/">
+        <a class={ui.button} href="/">
           {t("nav.home")}
         </a>
       </p>

@@ -1,5 +1,8 @@
 // Starts the page.
 
+// The styles of elements come first, then those of small pieces: what a view says of them holds.
+import "./styles/base.css";
+import "./parts/ui.module.css";
 import { render } from "preact";
 
 import { App } from "./app.tsx";
@@ -10,10 +13,6 @@ import { say } from "./state/messages.ts";
 import { startPush } from "./state/push.ts";
 import { startQueue } from "./state/queue.ts";
 import { followTheme, settings } from "./state/settings.ts";
-import "./styles/base.css";
-import "./styles/board.css";
-import "./styles/game.css";
-import "./styles/views.css";
 import { speak, t } from "./texts/index.ts";
 
 /** A page that was loaded anew a moment ago is not loaded once more. */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { becomes, call, closeBrowser, eventually, Person } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
@@ -35,13 +36,13 @@ async function openGame(ana: Person, settings: object): Promise<Game> {
   assert.ok(token !== null, "the session is kept");
   const game = await call<Game>("POST", "/v1/games", token, { side: "south", opponent: { type: "self" }, ...settings });
   await ana.open(`/games/${game.id}`);
-  await ana.page.locator(".board").waitFor();
+  await ana.page.locator("[data-ply]").waitFor();
   return game;
 }
 
 const read = (id: string) => call<Game>("GET", `/v1/games/${id}`, null);
 
-const plyOf = (person: Person) => person.page.locator(".board").getAttribute("data-ply");
+const plyOf = (person: Person) => person.page.locator("[data-ply]").getAttribute("data-ply");
 
 const pit = (person: Person, letter: string) => person.page.locator(`[data-pit="${letter}"]`);
 
@@ -120,8 +121,8 @@ test("a whole game of Bao is played by the keyboard alone", async () => {
   }
   await becomes(() => ana.status(), "finished");
   assert.ok(moves > 10 && ways > 5, `${moves} moves, ${ways} of them with a direction to choose`);
-  await eventually("the end is told", async () => /The game is over/.test((await ana.page.locator(".table .told").first().textContent()) ?? ""));
-  assert.match((await ana.page.locator(".status").textContent()) ?? "", / won: /, "seeds decide nothing, so they are not told");
+  await eventually("the end is told", async () => /The game is over/.test((await ana.page.locator(css("{game.news}")).first().textContent()) ?? ""));
+  assert.match((await ana.page.locator("[data-status]").textContent()) ?? "", / won: /, "seeds decide nothing, so they are not told");
   await ana.leave();
 });
 
@@ -139,9 +140,9 @@ test("a direction that is asked for is left by Escape, and previewed before it i
   await becomes(() => focused(ana, "pit"), "F");
   await pit(ana, "F").click();
   // The panel takes the focus when it opens, and would take it back.
-  await becomes(() => ana.page.evaluate(() => Boolean(document.activeElement?.closest(".ways"))), true);
+  await becomes(() => ana.page.evaluate(() => Boolean(document.activeElement?.closest("[data-choice]"))), true);
   await move(ana, "FV").focus();
-  await eventually("the end of the sowing is told", async () => /⁨FV⁩ ends in/.test((await ana.page.locator(".status").textContent()) ?? ""));
+  await eventually("the end of the sowing is told", async () => /⁨FV⁩ ends in/.test((await ana.page.locator("[data-status]").textContent()) ?? ""));
   assert.match((await move(ana, "FV").textContent()) ?? "", /← towards \u2068E\u2069/);
   assert.match((await move(ana, "FU").textContent()) ?? "", /→ towards \u2068G\u2069/);
   await move(ana, "FV").click();
@@ -155,7 +156,7 @@ for (const [stop, pits] of Object.entries({ pass: "keeps", EU: "loses" })) {
     const ana = await Person.arrive();
     const { id } = await openGame(ana, { variant: "bao", start: { position: AT_THE_HOUSE } });
     await pit(ana, "A").click();
-    await move(ana, "AU").or(ana.page.locator('.board[data-ply="1"]')).first().waitFor();
+    await move(ana, "AU").or(ana.page.locator('[data-ply="1"]')).first().waitFor();
     if ((await move(ana, "AU").count()) > 0) await move(ana, "AU").click();
     await ana.page.getByRole("group", { name: /The sowing has come to .?E/ }).waitFor();
     await becomes(() => move(ana, "pass").textContent(), "Stop here");
@@ -184,8 +185,8 @@ test("a pit that takasia blocks is marked, and cannot be played", async () => {
   const letter = (await blocked()) ?? "";
   await eventually("it is marked", async () => /blocked/.test(await labelOf(ana, letter)));
   assert.equal(await pit(ana, letter).getAttribute("aria-disabled"), "true");
-  assert.equal(await ana.page.locator(".hollow.blocked .bar").count(), 1);
-  assert.match((await ana.page.locator(".table .told").first().textContent()) ?? "", /is blocked for the next turn/);
+  assert.equal(await ana.page.locator(css("{board.bar}")).count(), 1);
+  assert.match((await ana.page.locator(css("{game.news}")).first().textContent()) ?? "", /is blocked for the next turn/);
   await ana.screenshot("bao-blocked");
   await ana.leave();
 });
@@ -194,7 +195,7 @@ test("a hint names a move with its direction, at the pit and among its ways", as
   const ana = await Person.arrive();
   await openGame(ana, { variant: "bao", practice: true, opponent: { type: "computer", level: 1 } });
   await ana.button("Hint").click();
-  const line = async () => (await ana.page.locator(".told.hint").textContent())?.replace(/[\u2068\u2069]/g, "") ?? "";
+  const line = async () => (await ana.page.locator(css("{game.hint}")).textContent())?.replace(/[\u2068\u2069]/g, "") ?? "";
   await eventually("the hint has come", async () => /^[FG][UV] is best\.$/.test(await line()));
   const best = (await line()).slice(0, 2);
   assert.match(await labelOf(ana, best[0] ?? ""), /best by the hint/);
@@ -230,7 +231,7 @@ test("two people play Omweso to the end", async () => {
   }
   assert.ok(moves > 5, `${moves} moves`);
   await eventually("both see the end", async () => (await ana.status()) === "finished" && (await bo.status()) === "finished");
-  assert.match(`${await ana.page.locator(".status").textContent()} ${await bo.page.locator(".status").textContent()}`, /You (won|lost): .*You (won|lost): |Draw: /s);
+  assert.match(`${await ana.page.locator("[data-status]").textContent()} ${await bo.page.locator("[data-status]").textContent()}`, /You (won|lost): .*You (won|lost): |Draw: /s);
   await ana.leave();
   await bo.leave();
 });
@@ -245,14 +246,14 @@ test("in Omweso a catch stays in the hand until its direction is chosen", async 
   const seeds = board.pending?.seeds ?? 0;
   const name = new RegExp(`^\u2068?${seeds}\u2069? seeds are in your hand`);
   await ana.page.getByRole("group", { name }).waitFor();
-  await becomes(() => ana.page.locator(".ways [data-move]").evaluateAll((all) => all.map((each) => (each as HTMLElement).dataset["move"])), legal);
-  await becomes(() => ana.page.locator(".seed.held").count(), seeds, "they are drawn above the pit");
-  await becomes(() => ana.page.locator(".in-hand text").textContent(), String(seeds));
+  await becomes(() => ana.page.locator("[data-choice] [data-move]").evaluateAll((all) => all.map((each) => (each as HTMLElement).dataset["move"])), legal);
+  await becomes(() => ana.page.locator(css("{board.held}")).count(), seeds, "they are drawn above the pit");
+  await becomes(() => ana.page.locator(css("{board.inHand} text")).textContent(), String(seeds));
   assert.match(await labelOf(ana, board.pending?.pit ?? ""), new RegExp(`${seeds} seeds in the hand`));
   // A page that is opened now shows the same.
   await ana.page.reload();
   await ana.page.getByRole("group", { name }).waitFor();
-  await becomes(() => ana.page.locator(".seed.held").count(), seeds);
+  await becomes(() => ana.page.locator(css("{board.held}")).count(), seeds);
   await ana.isAccessible("a catch in the hand");
   await ana.screenshot("omweso-hand");
   await move(ana, "HV").click();
@@ -279,7 +280,7 @@ test("seeds are arranged pit after pit by the keyboard", async () => {
     await ana.page.keyboard.type(seeds);
     await ana.page.keyboard.press("Enter");
     if (letter !== "B") continue;
-    await eventually("it is told", async () => /puts .?0.? seeds down in/.test((await ana.page.locator(".table .told").first().textContent()) ?? ""));
+    await eventually("it is told", async () => /puts .?0.? seeds down in/.test((await ana.page.locator(css("{game.news}")).first().textContent()) ?? ""));
     await field("C").waitFor();
     await ana.screenshot("omweso-arranging");
   }
@@ -322,9 +323,9 @@ for (const device of [{ settings: { language: "ar-XB" }, viewport: { width: 320,
     const ana = await Person.arrive(device);
     for (const variant of ["bao", "omweso"]) {
       await ana.open(`/rules/${variant}`);
-      const sandbox = ana.page.locator(".sandbox");
+      const sandbox = ana.page.locator('[aria-labelledby="sandbox-title"]');
       await sandbox.locator('[aria-disabled="false"][data-pit]').first().click();
-      await ana.page.locator("article .board").waitFor();
+      await ana.page.locator("article figure svg").waitFor();
       await ana.fits(`/rules/${variant}`);
       await ana.isAccessible(`/rules/${variant}`);
       await ana.screenshot(`rules-${variant}-${device.viewport.width}`, true);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { becomes, call, closeBrowser, eventually, guest, Person, playToTheEnd } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
@@ -21,7 +22,7 @@ test("two people play a game by link to the end, and a rematch begins", async ()
   const moves = await playToTheEnd([ana, bo]);
   assert.ok(moves > 5, `${moves} moves`);
   await eventually("both see the end", async () => (await ana.status()) === "finished" && (await bo.status()) === "finished");
-  const [won, lost] = [await ana.page.locator(".status").textContent(), await bo.page.locator(".status").textContent()];
+  const [won, lost] = [await ana.page.locator("[data-status]").textContent(), await bo.page.locator("[data-status]").textContent()];
   assert.match(`${won} ${lost}`, /(You won.*You lost)|(You lost.*You won)|(Draw.*Draw)/s);
   for (const person of [ana, bo]) await becomes(() => person.presence().count(), 0, "a game that is over is not live");
   await ana.screenshot("game-over");
@@ -61,9 +62,9 @@ test("the button to resign stays where it is while moves are made", async () => 
     const before = await place();
     assert.equal(before.length, width < 1024 ? 4 : 2);
     for (let n = 0; n < 5; n += 1) {
-      const ply = Number(await ana.page.locator(".board").getAttribute("data-ply"));
+      const ply = Number(await ana.page.locator("[data-ply]").getAttribute("data-ply"));
       await ana.legal().first().click();
-      await eventually("it is the player's turn again", async () => Number(await ana.page.locator(".board").getAttribute("data-ply")) > ply && (await ana.legal().count()) > 0);
+      await eventually("it is the player's turn again", async () => Number(await ana.page.locator("[data-ply]").getAttribute("data-ply")) > ply && (await ana.legal().count()) > 0);
       assert.deepEqual(await place(), before, `after ${n + 1} moves at ${width} pixels`);
     }
     await ana.fits("a game with a button to resign");
@@ -98,7 +99,7 @@ test("a pause that is offered, and one that is under way, are told apart", async
   const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", await ana.token(), wish);
   await call("POST", `/v1/games/${id}/join`, bo.token, { join_code });
   await ana.open(`/games/${id}`);
-  const offers = ana.page.locator(".offers");
+  const offers = ana.page.locator(css("{offers.offers}"));
   await ana.button("Offer a pause").click();
   await offers.getByText("You offered a pause.").waitFor();
   await offers.getByRole("button", { name: "Withdraw" }).waitFor();
@@ -159,7 +160,7 @@ test("a game against the computer is played by the keyboard alone", async () => 
   }
   await ana.page.keyboard.press("Enter");
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
-  await ana.page.locator(".board").waitFor();
+  await ana.page.locator("[data-ply]").waitFor();
   await ana.page.keyboard.press("Tab");
   await ana.page.keyboard.press("ArrowRight");
   const focused = () => ana.page.evaluate(() => document.activeElement?.getAttribute("data-pit"));
@@ -171,15 +172,15 @@ test("a game against the computer is played by the keyboard alone", async () => 
   await ana.page.keyboard.press("ArrowUp");
   await becomes(focused, "e");
   const moves = await playToTheEnd([ana], async ({ page, legal }) => {
-    const before = await page.locator(".board").getAttribute("data-ply");
+    const before = await page.locator("[data-ply]").getAttribute("data-ply");
     const pit = (await legal.call(ana).first().getAttribute("data-pit")) ?? "";
     await page.keyboard.press(pit.toLowerCase());
     await becomes(focused, pit);
     await page.keyboard.press("Enter");
-    await eventually("the move is shown", async () => (await page.locator(".board").getAttribute("data-ply")) !== before);
+    await eventually("the move is shown", async () => (await page.locator("[data-ply]").getAttribute("data-ply")) !== before);
   });
   assert.ok(moves > 5, `${moves} moves`);
-  await eventually("the end is told", async () => /The game is over/.test((await ana.page.locator(".told").textContent()) ?? ""));
+  await eventually("the end is told", async () => /The game is over/.test((await ana.page.locator(css("{game.news}")).textContent()) ?? ""));
   await ana.button("Play again").click();
   await eventually("another game begins", async () => (await ana.status()) === "active");
   await ana.leave();
@@ -194,9 +195,9 @@ test("two players at one device play to the end by touch at 320 pixels", async (
   const size = await device.legal().first().boundingBox();
   assert.ok(size && size.width >= 44 && size.height >= 44, `a pit is ${size?.width} × ${size?.height} px`);
   const moves = await playToTheEnd([device], async ({ page, legal }) => {
-    const before = await page.locator(".board").getAttribute("data-ply");
+    const before = await page.locator("[data-ply]").getAttribute("data-ply");
     await legal.call(device).last().tap();
-    await eventually("the move is shown", async () => (await page.locator(".board").getAttribute("data-ply")) !== before);
+    await eventually("the move is shown", async () => (await page.locator("[data-ply]").getAttribute("data-ply")) !== before);
   });
   assert.ok(moves > 5, `${moves} moves`);
   await device.leave();
@@ -205,14 +206,14 @@ test("two players at one device play to the end by touch at 320 pixels", async (
 test("every variant that the server lists is played to the end", async () => {
   const device = await Person.arrive();
   await device.open("/");
-  const titles = () => device.page.locator("label.kind strong").allTextContents();
+  const titles = () => device.page.locator('label:has([name="variant"]) strong').allTextContents();
   await eventually("all variants are offered", async () => (await titles()).length >= 3);
   for (const title of (await titles()).slice(1)) {
     await device.open("/");
-    await device.page.locator("label.kind", { hasText: title }).click();
+    await device.page.locator('label:has([name="variant"])', { hasText: title }).click();
     await (await device.way("Two players on this device")).click();
     await device.page.waitForURL(/\/games\//, { waitUntil: "commit" });
-    await device.page.locator(".board").waitFor();
+    await device.page.locator("[data-ply]").waitFor();
     await device.screenshot(`board-${title.toLowerCase()}`);
     assert.ok((await playToTheEnd([device])) > 5, title);
   }
@@ -226,8 +227,8 @@ test("seeds move frame by frame, and the board arrives where the server says", a
   // While seeds are in the hand, the board is between two plies.
   await ana.seesMoving();
   await ana.screenshot("game-moving");
-  await eventually("the move has been played", async () => (await ana.page.locator(".board").getAttribute("data-ply")) === "1");
-  const counts = await ana.page.locator(".count.pit").allTextContents();
+  await eventually("the move has been played", async () => (await ana.page.locator("[data-ply]").getAttribute("data-ply")) === "1");
+  const counts = await ana.page.locator(css("{board.count}:not({board.store})")).allTextContents();
   assert.equal(counts.reduce((sum, count) => sum + Number(count), 0) + 1, 48);
   await becomes(() => ana.page.locator('[data-pit="C"]').getAttribute("aria-label"), "Pit \u2068C\u2069 of \u2068South\u2069, 0 seeds");
   await ana.leave();

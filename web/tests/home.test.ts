@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { BASE, becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
@@ -17,7 +18,7 @@ const WINDOWS = [
 /** The windows in which all of the first view's beginning is seen. */
 const WHOLE = WINDOWS.filter(({ width, height }) => width >= 390 && height > 600);
 
-const ply = async (ana: Person) => Number(await ana.page.locator(".try .board").getAttribute("data-ply"));
+const ply = async (ana: Person) => Number(await ana.page.locator('[aria-labelledby="try-title"] [data-ply]').getAttribute("data-ply"));
 
 interface Played {
   id: string;
@@ -46,16 +47,16 @@ for (const viewport of WHOLE) {
     await eventually("the other side has answered", async () => (await ply(ana)) > 1 && (await ana.legal().count()) > 0);
     // A pit under the pointer tells what its move would do.
     await ana.page.mouse.move(0, 0);
-    await ana.page.locator(".try .line", { hasText: "Your turn." }).waitFor();
+    await ana.page.locator('[aria-labelledby="try-title"] [role="status"]', { hasText: "Your turn." }).waitFor();
     assert.deepEqual(made, [], "the visitor has become a player");
     await ana.fits("a board that was touched");
     await ana.isAccessible("a board that was touched");
-    const shown = await ana.page.locator(".try .count").allTextContents();
+    const shown = await ana.page.locator(css('[aria-labelledby="try-title"] {board.count}')).allTextContents();
     await ana.button("Keep playing").click();
     await ana.page.waitForURL(/\/games\//);
     const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
-    await ana.page.locator(".game .board").waitFor();
-    assert.deepEqual(await ana.page.locator(".game .count").allTextContents(), shown, "the game begins with the position that was reached");
+    await ana.page.locator(css("{game.game} [data-ply]")).waitFor();
+    assert.deepEqual(await ana.page.locator(css("{game.game} {board.count}")).allTextContents(), shown, "the game begins with the position that was reached");
     const begun = await call<{ opponent: { type: string }; ply: number }>("GET", `/v1/games/${id}`, null);
     assert.deepEqual([begun.opponent.type, begun.ply], ["computer", 0]);
     await ana.leave();
@@ -65,7 +66,7 @@ for (const viewport of WHOLE) {
     const ana = await Person.arrive({ viewport });
     await ana.open("/");
     await ana.legal().first().waitFor();
-    for (const selector of [".try .board", ".try .line", ".start:nth-of-type(1)", ".start:nth-of-type(2)", ".start:nth-of-type(3)"]) {
+    for (const selector of ['[aria-labelledby="try-title"] [data-ply]', '[aria-labelledby="try-title"] [role="status"]', css("{starts.start}:nth-of-type(1)"), css("{starts.start}:nth-of-type(2)"), css("{starts.start}:nth-of-type(3)")]) {
       const box = await ana.page.locator(selector).boundingBox();
       assert.ok(box && box.x >= 0 && box.x + box.width <= viewport.width && box.y + box.height <= viewport.height, `${selector} is at ${JSON.stringify(box)}`);
     }
@@ -77,16 +78,16 @@ test("in every window each game's pits are large enough, and nothing moves when 
   for (const viewport of WINDOWS) {
     const ana = await Person.arrive({ viewport });
     await ana.open("/");
-    const kinds = ana.page.locator("label.kind");
+    const kinds = ana.page.locator('label:has([name="variant"])');
     await becomes(() => kinds.count(), 7);
-    const place = () => ana.page.locator(".kinds").evaluate((all) => Math.round(all.getBoundingClientRect().top + scrollY));
+    const place = () => ana.page.locator('fieldset:has([name="variant"])').evaluate((all) => Math.round(all.getBoundingClientRect().top + scrollY));
     const before = await place();
     for (let n = 0; n < 7; n += 1) {
       const title = (await kinds.nth(n).locator("strong").textContent()) ?? "";
       await kinds.nth(n).click();
       await ana.page.getByRole("heading", { name: title }).waitFor({ state: "attached" });
       await ana.legal().first().waitFor();
-      const least = await ana.page.locator(".try [data-pit]").evaluateAll((all) => Math.min(...all.map((each) => Math.min(each.getBoundingClientRect().width, each.getBoundingClientRect().height))));
+      const least = await ana.page.locator('[aria-labelledby="try-title"] [data-pit]').evaluateAll((all) => Math.min(...all.map((each) => Math.min(each.getBoundingClientRect().width, each.getBoundingClientRect().height))));
       assert.ok(least >= 24, `a pit of ${title} has ${least} px at ${viewport.width} × ${viewport.height}`);
       assert.equal(await place(), before, `${title} moves the list at ${viewport.width} × ${viewport.height}`);
       await ana.fits(title);
@@ -98,7 +99,7 @@ test("in every window each game's pits are large enough, and nothing moves when 
 test("seven games are told by picture, origin, difficulty and length", async () => {
   const ana = await Person.arrive();
   await ana.open("/");
-  const kinds = ana.page.locator("label.kind");
+  const kinds = ana.page.locator('label:has([name="variant"])');
   await becomes(() => kinds.count(), 7);
   for (const words of ["KalahUnited Stateseasy · 5 min", "BaoEast Africahard · 30 min", "Toguz KumalakCentral Asiamedium · 20 min"]) {
     await eventually(words, async () => (await kinds.allTextContents()).map((text) => text.replace(/[\u2068\u2069]/g, "")).includes(words));
@@ -109,7 +110,7 @@ test("seven games are told by picture, origin, difficulty and length", async () 
   }
   await kinds.nth(1).click();
   await ana.page.reload();
-  await ana.page.locator(".try [data-pit]").first().waitFor();
+  await ana.page.locator('[aria-labelledby="try-title"] [data-pit]').first().waitFor();
   await becomes(() => kinds.nth(1).locator("input").isChecked(), true, "the choice is kept");
   await ana.leave();
 });
@@ -120,11 +121,11 @@ for (const colorScheme of ["light", "dark"] as const) {
       const ana = await Person.arrive({ viewport, colorScheme, reducedMotion: "reduce" });
       await ana.open("/");
       await ana.legal().first().waitFor();
-      assert.equal(await ana.page.locator(".start select, .start input").count(), 0, "nothing is asked before a way is chosen");
+      assert.equal(await ana.page.locator(css("{starts.start} select, {starts.start} input")).count(), 0, "nothing is asked before a way is chosen");
       for (const [way, button] of [["Play the computer", "Start the game"], ["Play a friend", "Two players on this device"], ["Find an opponent", "Search now"]] as const) {
-        await ana.page.locator(".start").getByRole("button", { name: way }).click();
+        await ana.page.locator(css("{starts.start}")).getByRole("button", { name: way }).click();
         await ana.button(button).waitFor();
-        await becomes(() => ana.page.locator(".settings").count(), 1);
+        await becomes(() => ana.page.locator(css("{starts.settings}")).count(), 1);
         await ana.fits(way);
         await ana.isAccessible(`${way} (${colorScheme})`);
         await ana.screenshot(`home-${way.split(" ").at(-1)}-${viewport.width}-${colorScheme}`, true);
@@ -170,14 +171,14 @@ test("the turns of a player come first, and go when the moves are made", async (
     const mine = await game(me, bo, { clock: { type: "per_move", move_s: 86_400 } });
     const his = await game(bo, me, { variant: "oware" });
     await ana.open("/");
-    const turns = ana.page.locator(".turns a");
+    const turns = ana.page.locator('[aria-labelledby="turns-title"] a');
     await becomes(() => turns.count(), 1);
     assert.equal(await turns.getAttribute("href"), `/games/${mine}`);
     await ana.page.getByRole("heading", { name: "Your turn in \u20681\u2069 game" }).or(ana.page.getByRole("heading", { name: "Your turn in 1 game" })).waitFor();
     assert.match((await turns.textContent()) ?? "", /Bo.*Kalah.*left/s);
-    const above = await ana.page.evaluate(() => document.querySelector(".home > h1 + *")?.className);
-    assert.equal(above, "turns", "they stand above everything else");
-    assert.equal(await ana.page.locator(`.game-row[href="/games/${mine}"]`).count(), 1, "a turn is listed once");
+    const above = await ana.page.evaluate(() => document.querySelector("main h1 + *")?.getAttribute("aria-labelledby"));
+    assert.equal(above, "turns-title", "they stand above everything else");
+    assert.equal(await ana.page.locator(`main a[href="/games/${mine}"]`).count(), 1, "a turn is listed once");
     await ana.isAccessible("turns");
     await ana.fits("turns");
     await ana.screenshot(`home-turns-${viewport.width}`, true);
@@ -202,10 +203,10 @@ test("games that go on between others are seen, the player's own and unlisted on
   const own = await game({ token: await ana.token() }, bo);
   await ana.open("/");
   await ana.page.getByRole("heading", { name: "Games in progress" }).waitFor();
-  const links = () => ana.page.locator(".running a").evaluateAll((all) => all.map((each) => each.getAttribute("href")));
+  const links = () => ana.page.locator('[aria-labelledby="running-title"] a').evaluateAll((all) => all.map((each) => each.getAttribute("href")));
   await eventually("it is there", async () => (await links()).includes(`/games/${id}`));
   for (const other of [unlisted, own]) assert.ok(!(await links()).includes(`/games/${other}`));
-  const card = ana.page.locator(`.running a[href="/games/${id}"]`);
+  const card = ana.page.locator(`[aria-labelledby="running-title"] a[href="/games/${id}"]`);
   assert.match((await card.textContent()) ?? "", /Bo – Cleo.*Bestemshe/s);
   await card.scrollIntoViewIfNeeded();
   await eventually("its picture is there", () => card.locator("img").evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
@@ -219,7 +220,7 @@ test("a board whose server does not answer says so, and tries again", async () =
   let isFailing = true;
   await ana.context.route("**/v1/variants/kalah/play", (route) => (isFailing ? route.fulfill({ status: 500, json: { code: "internal", detail: "" } }) : route.fallback()));
   await ana.open("/");
-  await ana.page.locator(".try .line", { hasText: "The server failed." }).waitFor();
+  await ana.page.locator('[aria-labelledby="try-title"] [role="status"]', { hasText: "The server failed." }).waitFor();
   await ana.isAccessible("a board without a server");
   isFailing = false;
   await ana.button("Try again").click();
@@ -249,21 +250,23 @@ test("the document shows the first view before the page is there, and nothing mo
     await ana.page.goto(BASE, { waitUntil: "commit" });
     await ana.page.getByRole("heading", { name: "A game of sowing and capturing" }).waitFor();
     await ana.page.getByText("Play the computer").waitFor();
-    assert.equal(await ana.page.locator(".shell .hole").count(), 14);
+    assert.equal(await ana.page.locator(css("{shell.shell} {board.hole}")).count(), 14);
     const places = () =>
-      ana.page.evaluate(() =>
-        ["h1", ".board", ".line", ".start:nth-of-type(1)", ".start:nth-of-type(3)"].map((selector) => {
-          const { x, y, width, height } = document.querySelector(`main ${selector}`)!.getBoundingClientRect();
-          return [x, y, width, height].map(Math.round).join();
-        }),
+      ana.page.evaluate(
+        (selectors) =>
+          selectors.map((selector) => {
+            const { x, y, width, height } = document.querySelector(`main ${selector}`)!.getBoundingClientRect();
+            return [x, y, width, height].map(Math.round).join();
+          }),
+        ["h1", "[data-ply]", css("{home.line}"), css("{starts.start}:nth-of-type(1)"), css("{starts.start}:nth-of-type(3)")],
       );
     const before = await places();
     await ana.screenshot(`home-shell-${viewport.width}`);
     release();
     await ana.legal().first().waitFor();
     assert.deepEqual(await places(), before, `at ${viewport.width} pixels`);
-    await becomes(() => ana.page.locator("label.kind").count(), 7);
-    assert.equal(await ana.page.locator(".shell").count(), 0);
+    await becomes(() => ana.page.locator('label:has([name="variant"])').count(), 7);
+    assert.equal(await ana.page.locator(css("{shell.shell}")).count(), 0);
     const shifts = await ana.page.evaluate(() => (globalThis as { shifts?: number }).shifts ?? NaN);
     assert.ok(shifts <= 0.02, `layout shifts of ${shifts} at ${viewport.width} pixels`);
     await ana.leave();
@@ -274,7 +277,7 @@ test("before the page is there, other addresses show the head alone, and other l
   const ana = await Person.arrive({ serviceWorkers: "block" });
   const release = await withhold(ana);
   await ana.page.goto(`${BASE}/lobby`, { waitUntil: "commit" });
-  await ana.page.locator(".head").getByText("Rules").waitFor();
+  await ana.page.locator("header").getByText("Rules").waitFor();
   assert.equal(await ana.page.locator("main").isVisible(), false);
   release();
   await ana.page.getByRole("heading", { name: "Lobby", level: 1 }).waitFor();
@@ -282,7 +285,7 @@ test("before the page is there, other addresses show the head alone, and other l
   const bo = await Person.arrive({ serviceWorkers: "block", locale: "de-DE" });
   const releaseBo = await withhold(bo);
   await bo.page.goto(BASE, { waitUntil: "commit" });
-  await bo.page.locator(".shell .hole").first().waitFor();
+  await bo.page.locator(css("{shell.shell} {board.hole}")).first().waitFor();
   assert.equal(await bo.page.locator("h1").isVisible(), false);
   releaseBo();
   await bo.page.getByRole("heading", { name: "Ein Spiel vom Säen und Fangen" }).waitFor();

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { call, closeBrowser, guest, Person } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
@@ -29,8 +30,10 @@ async function openGame(ana: Person, variant: string): Promise<void> {
   await ana.legal().first().waitFor();
 }
 
+const SELECTORS = { seat: css("main {game.seat}"), name: css("main {game.seat} {ui.name}"), score: css("main {board.count}{board.store}") };
+
 /** What is not in view, is covered or is too small. */
-function faults(): string[] {
+function faults({ seat, name, score }: typeof SELECTORS): string[] {
   const found: string[] = [];
   const inView = (name: string, selector: string, count: number) => {
     const all = [...document.querySelectorAll(selector)];
@@ -41,18 +44,18 @@ function faults(): string[] {
       if (width === 0 || height === 0) found.push(`${name}: has no size`);
       const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
       // The drawing lies below the buttons of the board.
-      if (!there || !(each.contains(there) || there.contains(each) || (each.closest(".board") && there.closest(".board")))) found.push(`${name}: is covered`);
+      if (!there || !(each.contains(there) || there.contains(each) || (each.closest("[data-ply]") && there.closest("[data-ply]")))) found.push(`${name}: is covered`);
     }
   };
   if (document.documentElement.scrollWidth > innerWidth) found.push(`the page is ${document.documentElement.scrollWidth} px wide`);
   if (scrollY > 0) found.push("the page is scrolled");
-  inView("the board", "main .board", 1);
-  inView("the turn", "main .status > span:first-child", 1);
-  if (!/Your turn/.test(document.querySelector("main .status")?.textContent ?? "")) found.push("the turn is not told");
-  inView("a seat", "main .seat", 2);
-  inView("a name", "main .seat .name", 2);
+  inView("the board", "main [data-ply]", 1);
+  inView("the turn", "main [data-status] > span:first-child", 1);
+  if (!/Your turn/.test(document.querySelector("main [data-status]")?.textContent ?? "")) found.push("the turn is not told");
+  inView("a seat", seat, 2);
+  inView("a name", name, 2);
   inView("a clock", "main [role=timer]", 2);
-  inView("a score", "main .count.store", 2);
+  inView("a score", score, 2);
   for (const pit of document.querySelectorAll<HTMLElement>("main [data-pit]")) {
     const { left, top, width, height } = pit.getBoundingClientRect();
     if (width < 24 || height < 24) found.push(`pit ${pit.dataset["pit"]}: ${width} × ${height} px`);
@@ -64,7 +67,7 @@ function faults(): string[] {
 async function faultsIn(ana: Person): Promise<string[]> {
   const end = Date.now() + SETTLES_MS;
   for (;;) {
-    const found = await ana.page.evaluate(faults);
+    const found = await ana.page.evaluate(faults, SELECTORS);
     if (found.length === 0 || Date.now() >= end) return found;
     await new Promise((resolve) => setTimeout(resolve, 40));
   }

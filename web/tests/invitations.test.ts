@@ -20,7 +20,7 @@ async function invitation(): Promise<{ bo: Awaited<ReturnType<typeof guest>>; ga
   return { bo, game, path: `/games/${game.id}#join=${game.join_code}` };
 }
 
-const ply = (person: Person) => person.page.locator(".board").getAttribute("data-ply");
+const ply = (person: Person) => person.page.locator("[data-ply]").getAttribute("data-ply");
 
 test("a private game is joined by its link, also past the link to the content", async () => {
   const { bo, game, path } = await invitation();
@@ -73,7 +73,7 @@ test("a link that has expired says so, and leaves no guest behind", async () => 
   await ana.button("Join").click();
   const { player } = (await (await made).json()) as { player: { id: string } };
   await ana.page.getByText("This invitation link is no longer valid.").waitFor();
-  await becomes(() => ana.page.locator(".person").textContent(), "Sign in");
+  await becomes(() => ana.page.locator('header a[href="/account"]').textContent(), "Sign in");
   const kind = async () => (await call<{ kind: string }>("GET", `/v1/players/${player.id}`, null)).kind;
   await becomes(kind, "deleted");
   await becomes(() => ana.button("Join").count(), 0);

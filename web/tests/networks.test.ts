@@ -4,11 +4,12 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { BASE, becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 import { Relay } from "./support/relay.ts";
 
 after(closeBrowser);
 
-const ply = (person: Person) => person.page.locator(".board").getAttribute("data-ply");
+const ply = (person: Person) => person.page.locator("[data-ply]").getAttribute("data-ply");
 
 test("a lost answer plays the move once", async () => {
   const ana = await Person.arrive({ expected: /Failed to load resource|net::ERR/ });
@@ -79,13 +80,13 @@ test("a move made offline survives a reload and is sent when the network is back
   await ana.page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await ana.page.reload();
   await eventually("the worker serves the page", () => ana.page.evaluate(() => navigator.serviceWorker.controller !== null));
-  await ana.page.locator(".board").waitFor();
+  await ana.page.locator("[data-ply]").waitFor();
   await goOffline();
   await ana.page.locator('[data-pit="B"]').click();
   const presence = () => ana.presence().getAttribute("data-presence");
   await becomes(presence, "queued");
   await ana.page.reload();
-  await ana.page.locator(".board").waitFor();
+  await ana.page.locator("[data-ply]").waitFor();
   await becomes(presence, "queued", "it is still queued");
   await ana.screenshot("offline");
   await ana.isAccessible("a game without a network");
@@ -117,13 +118,13 @@ test("a clock runs on without a network, also after a reload and on a device who
   await ana.open(`/games/${id}`);
   await eventually("the worker serves the page", () => ana.page.evaluate(() => navigator.serviceWorker.controller !== null));
   const left = async () => {
-    const [minutes, seconds] = ((await ana.page.locator(".seat", { hasText: "Ana" }).locator(".time").textContent()) ?? "").split(":").map(Number);
+    const [minutes, seconds] = ((await ana.page.locator(css("{game.seat}"), { hasText: "Ana" }).locator('[role="timer"]').textContent()) ?? "").split(":").map(Number);
     return (minutes ?? NaN) * 60 + (seconds ?? NaN);
   };
   await eventually("the clock is the server's", async () => (await left()) < 600);
   // What the move does is known before it is made, so that it is shown without the server.
   await ana.page.locator('[data-pit="B"]').hover();
-  await eventually("the preview is there", async () => /ends in/.test((await ana.page.locator(".status").textContent()) ?? ""));
+  await eventually("the preview is there", async () => /ends in/.test((await ana.page.locator("[data-status]").textContent()) ?? ""));
   relay.cut();
   await ana.context.setOffline(true);
   await ana.page.locator('[data-pit="B"]').click();
@@ -132,7 +133,7 @@ test("a clock runs on without a network, also after a reload and on a device who
   const before = await left();
   await eventually("a move that waits stops no clock", async () => (await left()) < before);
   await ana.page.reload();
-  await ana.page.locator(".board").waitFor();
+  await ana.page.locator("[data-ply]").waitFor();
   const after = await left();
   assert.ok(after <= before, `${before} s before, ${after} s after the reload`);
   await ana.leave();
@@ -153,11 +154,11 @@ test("a reload in the middle shows what happened meanwhile", async () => {
   await ana.page.goto(`${BASE}/`);
   const next = isBo ? 1 : 2;
   await call("POST", `/v1/games/${id}/moves`, bo.token, { ply: next, move: isBo ? "A" : "b" });
-  await ana.page.locator(".turns a.game-row").first().click();
+  await ana.page.locator('[aria-labelledby="turns-title"] a').first().click();
   // It was seen at the ply before: the move is played back.
   await ana.seesMoving();
   await eventually("the board has caught up", async () => (await ply(ana)) === String(next));
-  await eventually("the move is told", async () => /Bo.*sows 4 seeds/.test((await ana.page.locator(".told").textContent()) ?? ""));
+  await eventually("the move is told", async () => /Bo.*sows 4 seeds/.test((await ana.page.locator(css("{game.news}")).textContent()) ?? ""));
   await ana.page.reload();
   await eventually("the board is the same", async () => (await ply(ana)) === String(next));
   await ana.leave();
@@ -175,9 +176,9 @@ test("two tabs that move at once play one move, and both show it", async () => {
   await ana.context.route("**/moves", (route) => moved.then(() => route.fallback()));
   await Promise.all([ana.page.locator('[data-pit="A"]').dispatchEvent("click"), other.locator('[data-pit="D"]').dispatchEvent("click")]);
   release();
-  const shown = (page: Person["page"]) => page.locator(".count").allTextContents();
+  const shown = (page: Person["page"]) => page.locator(css("{board.count}")).allTextContents();
   const settled = async (page: Person["page"]) =>
-    (await page.locator(".board").getAttribute("data-ply")) === "1" && (await page.locator("[data-presence]").getAttribute("data-presence")) === "live";
+    (await page.locator("[data-ply]").getAttribute("data-ply")) === "1" && (await page.locator("[data-presence]").getAttribute("data-presence")) === "live";
   await eventually("both tabs have settled", async () => (await settled(ana.page)) && (await settled(other)));
   await eventually("both show the same", async () => String(await shown(ana.page)) === String(await shown(other)));
   assert.equal((await call<{ ply: number }>("GET", `/v1/games/${id}`, null)).ply, 1);
@@ -214,7 +215,7 @@ test("a token that was revoked meanwhile ends in a message, and the page goes on
   await ana.begin("Two players on this device", "Ana");
   const back = ana.page.url();
   await ana.open("/account");
-  const code = await ana.page.locator(".code").textContent();
+  const code = await ana.page.locator(css("{account.code}")).textContent();
   // Another device with the recovery code sets a password, which voids all tokens before.
   const other = await call<{ access_token: string }>("POST", "/v1/tokens", null, { grant_type: "recovery_code", recovery_code: code });
   await call("PATCH", "/v1/me", other.access_token, { name: `Ana${Date.now() % 1e9}`, password: "correct horse 7 battery" });

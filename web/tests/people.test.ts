@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
@@ -23,7 +24,7 @@ async function resigned(south: { token: string }, north: { token: string }, lose
 }
 
 /** The games that a view lists, in its order. */
-const listed = (ana: Person) => ana.page.locator(".past a.game-row").evaluateAll((all) => all.map((each) => each.getAttribute("href")?.split("/")[2]));
+const listed = (ana: Person) => ana.page.locator(css("{history.past} > a:first-child")).evaluateAll((all) => all.map((each) => each.getAttribute("href")?.split("/")[2]));
 
 for (const { viewport, colorScheme } of WINDOWS) {
   test(`all finished games are listed page by page, and found by game, opponent, result, day and analysis: ${viewport.width} pixels`, async () => {
@@ -54,8 +55,8 @@ for (const { viewport, colorScheme } of WINDOWS) {
     await ana.screenshot(`history-${viewport.width}`);
     await ana.page.reload();
     await becomes(() => listed(ana), [lost], "the filters stand in the address");
-    await ana.page.locator(".past a.game-row").click();
-    await ana.page.locator(".game .board").waitFor();
+    await ana.page.locator(css("{history.past} > a:first-child")).click();
+    await ana.page.locator(css("{game.game} [data-ply]")).waitFor();
     await ana.page.goBack();
     await becomes(() => listed(ana), [lost], "and the way back leads to them");
     await ana.page.getByLabel("Result").selectOption("All");
@@ -84,7 +85,7 @@ for (const { viewport, colorScheme } of WINDOWS) {
     await ana.page.getByRole("heading", { name: "Waiting for an opponent" }).waitFor();
     const name = `Bo${Date.now() % 1e6}`;
     const dan = await guest(name);
-    const row = ana.page.locator(".offer", { hasText: name });
+    const row = ana.page.locator(css("{rows.offer}"), { hasText: name });
     const { id } = await call<{ id: string }>("POST", "/v1/games", dan.token, { variant: "kalah", preset: "bga", clock: { type: "bank", bank_s: 600, increment_s: 5 } });
     await row.waitFor();
     const words = ((await row.textContent()) ?? "").replace(/[\u2068\u2069]/g, "");
@@ -112,7 +113,7 @@ for (const { viewport, colorScheme } of WINDOWS) {
 test("an opponent is sought in the lobby, by the keyboard alone", async () => {
   const ana = await Person.arrive({ settings: { variant: "congkak" } });
   await ana.open("/lobby");
-  await ana.page.locator(".seek").getByText("3 days per turn").waitFor();
+  await ana.page.locator(css("{starts.seek}")).getByText("3 days per turn").waitFor();
   const tabTo = async (isThere: () => Promise<boolean>) => {
     for (let n = 0; n < 40; n += 1) {
       await ana.page.keyboard.press("Tab");

@@ -4,15 +4,16 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { BASE, becomes, closeBrowser, eventually, Person } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
 /** The pit that the page marks as the best one, for eyes and for screen readers. */
 const hinted = (ana: Person) => ana.page.locator('[data-pit][aria-label*="best by the hint"]');
 
-const wordsOf = async (ana: Person) => (await ana.page.locator(".told.hint").textContent()) ?? "";
+const wordsOf = async (ana: Person) => (await ana.page.locator(css("{game.hint}")).textContent()) ?? "";
 
-const plyOf = (ana: Person) => ana.page.locator(".board").getAttribute("data-ply");
+const plyOf = (ana: Person) => ana.page.locator("[data-ply]").getAttribute("data-ply");
 
 async function practise(ana: Person): Promise<void> {
   await ana.open("/");
@@ -20,7 +21,7 @@ async function practise(ana: Person): Promise<void> {
   await ana.page.getByLabel("Practice: hints and takebacks").check();
   await begins.click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
-  await ana.page.locator(".board").waitFor();
+  await ana.page.locator("[data-ply]").waitFor();
 }
 
 test("practice gives a hint once, and takes a turn back at once", async () => {
@@ -29,7 +30,7 @@ test("practice gives a hint once, and takes a turn back at once", async () => {
   ana.page.on("request", (request) => (asked += request.url().endsWith("/hint") ? 1 : 0));
   await practise(ana);
   await ana.page.getByRole("heading", { level: 1, name: "Practice" }).waitFor();
-  const opening = await ana.page.locator(".count.pit").allTextContents();
+  const opening = await ana.page.locator(css("{board.count}:not({board.store})")).allTextContents();
   const answer = ana.page.waitForResponse((response) => response.url().endsWith("/hint"));
   await ana.button("Hint").focus();
   await ana.page.keyboard.press("Enter");
@@ -70,7 +71,7 @@ test("practice gives a hint once, and takes a turn back at once", async () => {
     await ana.button("Take back").click();
     await eventually("the turn is taken back", async () => (await plyOf(ana)) !== before);
   }
-  await eventually("the opening is shown", async () => (await ana.page.locator(".count.pit").allTextContents()).join() === opening.join());
+  await eventually("the opening is shown", async () => (await ana.page.locator(css("{board.count}:not({board.store})")).allTextContents()).join() === opening.join());
   await ana.legal().first().waitFor();
   await ana.leave();
 });
@@ -111,7 +112,7 @@ test("a hint that is refused is explained, and one that is left is cancelled", a
   await ana.page.getByText("Looking for the best move").waitFor();
   await ana.page.getByRole("link", { name: "Mancala" }).click();
   assert.equal((await byLeaving).failure()?.errorText, "net::ERR_ABORTED");
-  await ana.page.locator(".badge").first().waitFor();
+  await ana.page.locator(css("{ui.badge}")).first().waitFor();
   await ana.leave();
 });
 
@@ -123,15 +124,15 @@ test("two people at one device are called by their names, and share the game", a
   await ana.page.getByLabel("Your name (optional)").fill("Ana");
   await begins.click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
-  await ana.page.locator(".board").waitFor();
+  await ana.page.locator("[data-ply]").waitFor();
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
-  const names = (await ana.page.locator(".seat .name").allTextContents()).map((name) => name.trim());
+  const names = (await ana.page.locator(css("{game.seat} {ui.name}")).allTextContents()).map((name) => name.trim());
   assert.deepEqual(names, ["Bo", "Ana (guest)"]);
-  const status = async () => ((await ana.page.locator(".status").textContent()) ?? "").replace(/[\u2068\u2069]/g, "");
+  const status = async () => ((await ana.page.locator("[data-status]").textContent()) ?? "").replace(/[\u2068\u2069]/g, "");
   await eventually("it is told", async () => /Ana to move\./.test(await status()));
   await ana.page.locator('[data-pit="A"]').click();
   await eventually("it is Bo's turn", async () => (await status()).includes("Bo to move."));
-  await eventually("it is told", async () => /\u2068Ana\u2069 sows/.test((await ana.page.locator(".told").first().textContent()) ?? ""));
+  await eventually("it is told", async () => /\u2068Ana\u2069 sows/.test((await ana.page.locator(css("{game.news}")).first().textContent()) ?? ""));
   await ana.button("Copy the link to the game").click();
   const link = `${BASE}/g/${id}`;
   await becomes(() => ana.page.evaluate(() => navigator.clipboard.readText()), link);
@@ -139,11 +140,11 @@ test("two people at one device are called by their names, and share the game", a
   await ana.open(`/g/${id}`);
   await ana.page.getByRole("link", { name: "Go to the board" }).click();
   await ana.page.waitForURL(`${BASE}/games/${id}`, { waitUntil: "commit" });
-  await ana.page.locator(".board").waitFor();
+  await ana.page.locator("[data-ply]").waitFor();
   await ana.open(`/review/${id}`);
   await ana.page.getByRole("heading", { level: 1, name: /Ana.*Bo/ }).waitFor();
   await ana.open("/");
-  await ana.page.locator(".game-row .who", { hasText: "Ana – Bo" }).waitFor();
+  await ana.page.locator(css("{rows.who}"), { hasText: "Ana – Bo" }).waitFor();
   await ana.leave();
 });
 
@@ -158,6 +159,6 @@ test("a name that the server refuses is told at its field", async () => {
   await field.fill("Bo");
   await ana.button("Start the game").click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
-  await ana.page.locator(".seat .name", { hasText: "Bo" }).waitFor();
+  await ana.page.locator(css("{game.seat} {ui.name}"), { hasText: "Bo" }).waitFor();
   await ana.leave();
 });

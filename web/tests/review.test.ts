@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 
 import { BASE, WAIT_MS, becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
@@ -149,19 +150,19 @@ test("an analysis is requested, arrives, and its best line is walked", async () 
   await ana.screenshot("review-analysed", true);
   // A ply with a best line of its own.
   for (let ply = 1; ply <= game.ply; ply += 1) {
-    if ((await ana.page.locator(".best button").count()) > 1) break;
+    if ((await ana.page.locator('[aria-labelledby="best-title"] button').count()) > 1) break;
     await ana.button("Next move").click();
   }
-  const steps = ana.page.locator(".best button");
+  const steps = ana.page.locator('[aria-labelledby="best-title"] button');
   const moves = await steps.allTextContents();
   assert.ok(moves.length > 1, "the engine knows a line");
   const ply = await shownPly(ana);
-  const verdict = () => ana.page.locator(".verdict").textContent();
+  const verdict = () => ana.page.locator(css("{review.verdict}")).textContent();
   const before = await verdict();
   await steps.nth(1).click();
   const line = ana.page.getByRole("group", { name: `Best line after move ${ply - 1}` });
   await line.waitFor();
-  assert.deepEqual((await line.locator(".row button").allTextContents()).slice(0, 2), moves.slice(0, 2));
+  assert.deepEqual((await line.locator('[dir="ltr"] button').allTextContents()).slice(0, 2), moves.slice(0, 2));
   await becomes(() => line.locator("[aria-current]").textContent(), moves[1]);
   await becomes(verdict, before, "the verdict stays that of the move which the line replaces");
   await steps.first().click();
@@ -183,7 +184,7 @@ test("another move is tried, the variation is walked, and play goes on from it",
   const { ana, game } = await arrive();
   await ana.open(`/review/${game.id}#ply=0`);
   await ana.legal().first().waitFor();
-  const own = await ana.page.getByRole("option").nth(1).locator(".move").textContent();
+  const own = await ana.page.getByRole("option").nth(1).locator(css("{plies.move}")).textContent();
   await ana.page.locator(`[data-pit="${own}"]`).click();
   await becomes(() => shownPly(ana), 1, "the game's own move goes on in the game");
   await ana.button("Previous move").click();
@@ -193,10 +194,10 @@ test("another move is tried, the variation is walked, and play goes on from it",
   await line.waitFor();
   const next = (await ana.legal().first().getAttribute("data-pit")) ?? "";
   await ana.legal().first().click();
-  await eventually("two moves are tried", async () => (await line.locator(".row button").count()) === 2);
-  await becomes(() => line.locator(".row button").allTextContents(), [other, next]);
+  await eventually("two moves are tried", async () => (await line.locator('[dir="ltr"] button').count()) === 2);
+  await becomes(() => line.locator('[dir="ltr"] button').allTextContents(), [other, next]);
   await ana.isAccessible("a variation");
-  await line.locator(".row button").first().click();
+  await line.locator('[dir="ltr"] button').first().click();
   await eventually("the first is shown", async () => (await line.locator("[aria-current]").textContent()) === other);
   await ana.button("Play from here").click();
   const dialog = ana.page.getByRole("dialog", { name: "Play from here" });
@@ -204,7 +205,7 @@ test("another move is tried, the variation is walked, and play goes on from it",
   await dialog.getByLabel("Level").selectOption("1");
   await dialog.getByRole("button", { name: "Start" }).click();
   await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
-  await ana.page.locator(".board").waitFor();
+  await ana.page.locator("[data-ply]").waitFor();
   const id = new URL(ana.page.url()).pathname.split("/")[2] ?? "";
   const begun = await call<{ start?: { position: string }; opponent: { type: string } }>("GET", `/v1/games/${id}`, null);
   assert.equal(begun.opponent.type, "computer");
@@ -239,7 +240,7 @@ test("notes are written, kept over a reload, and deleted", async () => {
   await ana.button("Next move").click();
   await ana.page.getByLabel("On move 3").fill("not saved");
   await ana.page.getByRole("list", { name: "Other notes" }).getByText("went wrong").waitFor();
-  assert.equal(await ana.page.locator(".review b").count(), 0);
+  assert.equal(await ana.page.locator("main b").count(), 0);
   await ana.isAccessible("notes");
   await ana.button("Move 2").click();
   await becomes(() => field.inputValue(), text);
@@ -248,12 +249,12 @@ test("notes are written, kept over a reload, and deleted", async () => {
   await ana.button("Previous move").click();
   await field.fill("");
   await ana.button("Save the note").click();
-  await eventually("the note is deleted", async () => (await ana.page.locator(".has-note").count()) === 0);
+  await eventually("the note is deleted", async () => (await ana.page.getByText("✎").count()) === 0);
   await ana.leave();
 });
 
 /** What the explorer says of a position, whatever the number of its games. */
-const explored = async (ana: Person) => ((await ana.page.locator(".explorer p").first().textContent()) ?? "").replace(/^[\d,]+ games? (reached this position).*$/s, "$1");
+const explored = async (ana: Person) => ((await ana.page.locator("details p").first().textContent()) ?? "").replace(/^[\d,]+ games? (reached this position).*$/s, "$1");
 
 test("the explorer shows what was played, and plays it", async () => {
   const options = { pits: 4, seeds: 5 };
@@ -280,11 +281,11 @@ test("the explorer shows what was played, and plays it", async () => {
   await ana.open(`/review/${game.id}#ply=0`);
   await ana.page.getByText("Explorer", { exact: true }).click();
   await becomes(() => explored(ana), "reached this position");
-  await eventually("the move is listed first", async () => Number(await ana.page.locator(".explorer tbody td").first().textContent()) > 0);
+  await eventually("the move is listed first", async () => Number(await ana.page.locator("details tbody td").first().textContent()) > 0);
   await ana.isAccessible("the explorer");
   await ana.screenshot("review-explorer", true);
-  await ana.page.locator(".explorer tbody button").first().click();
-  await eventually("the move is shown", async () => (await shownPly(ana)) === 1 || (await ana.page.locator(".variation").count()) === 1);
+  await ana.page.locator("details tbody button").first().click();
+  await eventually("the move is shown", async () => (await shownPly(ana)) === 1 || (await ana.page.locator('[aria-labelledby="variation-title"]').count()) === 1);
   await ana.leave();
 });
 
@@ -342,7 +343,7 @@ test("moves that were taken back and seats that were exchanged are reviewed", as
   await call("POST", `/v1/games/${game.id}/moves`, other.token, { ply: 4, move: "swap" });
   const ana = await Person.arrive();
   await ana.open(`/review/${game.id}`);
-  const bottom = ana.page.locator(".review .seat").last();
+  const bottom = ana.page.locator(css("{game.seat}")).last();
   await eventually("Cleo sits in the South", async () => /Cleo/.test((await bottom.textContent()) ?? ""));
   await ana.button("Previous move").click();
   await eventually("before the swap Bo sat there", async () => /Bo/.test((await bottom.textContent()) ?? ""));
@@ -368,7 +369,7 @@ test("a server that fails is told, and the review tries again", async () => {
   await ana.context.route("**/v1/variants/*/play", (route) => route.abort());
   await ana.open(`/review/${game.id}#ply=0`);
   await ana.legal().first().waitFor();
-  const own = await ana.page.getByRole("option").nth(1).locator(".move").textContent();
+  const own = await ana.page.getByRole("option").nth(1).locator(css("{plies.move}")).textContent();
   await ana.page.locator(`[data-pit][aria-disabled="false"]:not([data-pit="${own}"])`).first().click();
   await ana.hears("No answer from the server");
   await ana.context.route("**/v1/games/*/moves?*", (route) => route.fulfill({ status: 500, body: "{}" }));

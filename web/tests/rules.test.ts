@@ -9,6 +9,7 @@ import type { Locator } from "playwright-core";
 import { shapeOf } from "../src/board/shape.ts";
 
 import { BASE, becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
@@ -23,7 +24,7 @@ const { items: variants } = await call<{ items: Variant[] }>("GET", "/v1/variant
 
 const told = async (sandbox: Locator) => (await sandbox.getByRole("status").textContent()) ?? "";
 
-const ways = (sandbox: Locator) => sandbox.locator(".ways [data-move]");
+const ways = (sandbox: Locator) => sandbox.locator("[data-choice] [data-move]");
 
 const DEVICES = {
   light: { colorScheme: "light" as const },
@@ -36,15 +37,15 @@ for (const [name, device] of Object.entries(DEVICES)) {
   test(`rules, explorer and form of every variant are readable: ${name}`, async () => {
     const ana = await Person.arrive({ reducedMotion: "reduce", ...device });
     await ana.open("/rules");
-    await eventually("all variants are listed", async () => (await ana.page.locator(".variants li").count()) === variants.length);
+    await eventually("all variants are listed", async () => (await ana.page.locator(css("{rules.variants} li")).count()) === variants.length);
     await ana.isAccessible(`/rules (${name})`);
     // Every variant in both colours; one is enough for what is narrow or from right to left.
     for (const { name: variant } of name.includes("narrow") ? variants.slice(-1) : variants) {
       for (const path of [`/rules/${variant}`, `/explore/${variant}`, `/new?variant=${variant}`]) {
         await ana.open(path);
-        await ana.page.locator(".board").first().waitFor();
+        await ana.page.locator("[data-pit]").first().waitFor();
         if (path.startsWith("/new")) await openOptions(ana);
-        await eventually("it is loaded", async () => (await ana.page.locator(".quiet", { hasText: /Loading|Lø/ }).count()) === 0);
+        await eventually("it is loaded", async () => (await ana.page.locator(css("{ui.quiet}"), { hasText: /Loading|Lø/ }).count()) === 0);
         await ana.fits(path);
         await ana.isAccessible(`${path} (${name})`);
         await ana.screenshot(`${path.split("/")[1]?.split("?")[0]}-${variant}-${name}`, true);
@@ -57,7 +58,7 @@ for (const [name, device] of Object.entries(DEVICES)) {
 test("a phone shows the board of every variant in the list of rules", async () => {
   const ana = await Person.arrive({ viewport: { width: 320, height: 640 } });
   await ana.open("/rules");
-  const pictures = ana.page.locator(".variants img");
+  const pictures = ana.page.locator(css("{rules.variants} img"));
   await becomes(() => pictures.count(), variants.length);
   for (const picture of await pictures.all()) {
     await eventually("the picture is shown", async () => {
@@ -79,9 +80,9 @@ test("the rules of every variant have their text, their board and a board to try
     const { rules } = await call<{ rules: string }>("GET", `/v1/variants/${name}`, null);
     const headings = rules.split("\n").filter((line) => line.startsWith("## ")).length;
     await eventually("every section is shown", async () => (await ana.page.locator("article h2").count()) === headings);
-    await becomes(() => ana.page.locator("article .board").count(), 1, "the board is drawn in the text");
+    await becomes(() => ana.page.locator("article figure svg").count(), 1, "the board is drawn in the text");
     assert.equal(await ana.page.locator("article").getByText("```").count(), 0);
-    const sandbox = ana.page.locator(".sandbox");
+    const sandbox = ana.page.locator('[aria-labelledby="sandbox-title"]');
     await sandbox.locator('[aria-disabled="false"][data-pit]').first().click();
     await eventually("the move is told, or its direction asked for", async () => (await told(sandbox)) !== "" || (await ways(sandbox).count()) > 0);
     if ((await told(sandbox)) === "") await ways(sandbox).first().click();
@@ -90,7 +91,7 @@ test("the rules of every variant have their text, their board and a board to try
     await eventually("the opening is there again", async () => (await sandbox.getByRole("button", { name: "Take back" }).getAttribute("aria-disabled")) === "true");
     const last = presets.at(-1);
     await sandbox.getByLabel("Rule set").selectOption(last?.name ?? "");
-    await sandbox.locator(".board").waitFor();
+    await sandbox.locator("[data-ply]").waitFor();
     await ana.page.goBack();
   }
   await ana.leave();
@@ -98,7 +99,7 @@ test("the rules of every variant have their text, their board and a board to try
 
 /** Opens all options of the form. What loads above them may move the summary away under a click. */
 async function openOptions({ page }: Person): Promise<void> {
-  const options = page.locator(".all-options");
+  const options = page.locator(css("{new-game.allOptions}"));
   const areOpen = () => options.evaluate((details) => (details as HTMLDetailsElement).open);
   await eventually("all options are open", async () => {
     if (!(await areOpen())) await options.locator("summary").click();
@@ -113,7 +114,7 @@ test("rules and openings of a game that there is none of say so", async () => {
     await ana.page.getByRole("heading", { name: "No such game" }).waitFor();
     await ana.isAccessible(path);
     await ana.page.locator("main").getByRole("link", { name: "Rules" }).click();
-    await ana.page.locator(".variants li").first().waitFor();
+    await ana.page.locator(css("{rules.variants} li")).first().waitFor();
   }
   await ana.leave();
 });

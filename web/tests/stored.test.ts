@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
@@ -28,9 +29,9 @@ test("whatever is stored, the page opens and a game begins", async () => {
   const ana = await Person.arrive({ expected: /401|404|403|422/ });
   const id = await ana.begin("Two players on this device", "Ana");
   await ana.open("/rules/kalah");
-  await ana.page.locator(".board").first().waitFor();
+  await ana.page.locator("[data-ply]").first().waitFor();
   await ana.open("/");
-  await ana.page.locator("a.game-row").first().waitFor();
+  await ana.page.locator(css("a{rows.gameRow}")).first().waitFor();
   const read = () => ana.page.evaluate(() => ({ ...localStorage }) as Record<string, string>);
   for (const key of ["session", "mancala.settings", `mancala.kept.1.game.${id}`, "mancala.kept.1.value.mine", "mancala.kept.1.value.variants"]) {
     await eventually(`${key} is kept`, async () => Object.keys(await read()).some((each) => each.endsWith(key)));
@@ -76,16 +77,16 @@ test("a tab that is signed out goes on as a spectator", async () => {
   const id = await ana.begin("Two players on this device", "Ana");
   const review = await ana.context.newPage();
   await review.goto(`${new URL(ana.page.url()).origin}/review/${id}`);
-  await review.locator(".board").waitFor();
+  await review.locator("[data-ply]").waitFor();
   const other = await ana.context.newPage();
   await other.goto(new URL("/account", ana.page.url()).href);
   await other.getByRole("button", { name: "Sign out", exact: true }).click();
   await other.getByRole("dialog").getByRole("button", { name: "Sign out", exact: true }).click();
   await other.getByRole("heading", { name: "Play as a guest" }).waitFor();
-  await becomes(() => ana.page.locator(".person").textContent(), "Sign in");
+  await becomes(() => ana.page.locator('header a[href="/account"]').textContent(), "Sign in");
   await becomes(() => ana.legal().count(), 0);
   assert.equal(await ana.status(), "active");
-  await review.locator(".board").waitFor();
+  await review.locator("[data-ply]").waitFor();
   await ana.page.getByRole("link", { name: "Mancala" }).click();
   await ana.page.getByText("Your games will be listed here.").waitFor();
   await ana.leave();
@@ -110,6 +111,6 @@ test("a session that the server has ended leaves nothing private behind", async 
   await ana.hears("You have been signed out");
   await ana.page.getByRole("heading", { name: "This game cannot be shown" }).waitFor();
   assert.ok(!(await kept()).includes(created.id), "the private game is forgotten");
-  assert.equal(await ana.page.locator("main .board").count(), 0);
+  assert.equal(await ana.page.locator("main [data-ply]").count(), 0);
   await ana.leave();
 });

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { becomes, call, closeBrowser, eventually, guest, Person, playToTheEnd, WAIT_MS } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
@@ -28,22 +29,22 @@ test("an offer is in view on a phone and moves no pit, and a refusal is told", a
   const before = await pits();
   await call("POST", `/v1/games/${id}/offers`, bo.token, { type: "draw" });
   await ana.hears("Your opponent offers a draw.");
-  const answer = await ana.page.locator(".offers").getByRole("button", { name: "Decline" }).boundingBox();
+  const answer = await ana.page.locator(css("{offers.offers}")).getByRole("button", { name: "Decline" }).boundingBox();
   assert.ok(answer && answer.y >= 0 && answer.y + answer.height <= 664, `the answer is at y=${answer?.y}`);
   assert.deepEqual(await pits(), before);
   await ana.isAccessible("an offer on a phone");
   await ana.fits("an offer on a phone");
   await ana.screenshot("offer-phone");
   await ana.button("Decline").tap();
-  await becomes(() => ana.page.locator(".offers").count(), 0);
+  await becomes(() => ana.page.locator(css("{offers.offers}")).count(), 0);
   await ana.button("More").tap();
   await ana.screenshot("sheet-phone");
   await ana.button("Offer a draw").tap();
-  await ana.page.locator(".offers").getByText("You offered a draw.").waitFor();
+  await ana.page.locator(css("{offers.offers}")).getByText("You offered a draw.").waitFor();
   await becomes(() => ana.page.getByRole("dialog").count(), 0, "the sheet is closed by a choice");
   await call("POST", `/v1/games/${id}/offers/draw/decline`, bo.token);
   await ana.hears("declined your offer.");
-  await becomes(() => ana.page.locator(".offers").count(), 0);
+  await becomes(() => ana.page.locator(css("{offers.offers}")).count(), 0);
   await ana.leave();
 });
 
@@ -65,14 +66,14 @@ test("a question behind the button on a phone is asked, left and answered", asyn
   const card = ana.page.getByRole("region", { name: "Result" });
   await card.getByRole("heading", { name: "You lost" }).waitFor();
   await card.getByText("By resignation").waitFor();
-  assert.equal(await card.locator(".score").count(), 0, "seeds did not decide");
+  assert.equal(await card.locator(css("{result.score}")).count(), 0, "seeds did not decide");
   await ana.isAccessible("a result on a phone");
   await ana.screenshot("result-phone-resigned");
   await card.getByRole("button", { name: "Show the board" }).tap();
   await becomes(() => card.count(), 0);
   await ana.button("More").tap();
   await ana.button("Offer a rematch").tap();
-  await ana.page.locator(".offers").getByText("You offered a rematch.").waitFor();
+  await ana.page.locator(css("{offers.offers}")).getByText("You offered a rematch.").waitFor();
   await ana.leave();
 });
 
@@ -82,7 +83,7 @@ test("the result stands over the board, and leads to the first mistake", async (
   await playToTheEnd([ana]);
   const card = ana.page.getByRole("region", { name: "Result" });
   await card.waitFor();
-  const score = (await card.locator(".score").textContent())?.split(" – ").map(Number) ?? [];
+  const score = (await card.locator(css("{result.score}")).textContent())?.split(" – ").map(Number) ?? [];
   assert.equal(score.reduce((sum, each) => sum + each, 0), 48);
   assert.ok((score[0] ?? 0) >= (score[1] ?? 0), "the winner's number comes first");
   await ana.isAccessible("a result with a score");
@@ -118,9 +119,9 @@ test("after a win the computer is asked for a harder game", async () => {
 
 const plain = (text: string | null) => (text ?? "").replace(/[\u2068\u2069]/g, "");
 
-const said = async (ana: Person) => plain(await ana.page.locator(".status > span").first().textContent());
+const said = async (ana: Person) => plain(await ana.page.locator("[data-status] > span").first().textContent());
 
-const plyOf = (ana: Person) => ana.page.locator(".board").getAttribute("data-ply");
+const plyOf = (ana: Person) => ana.page.locator("[data-ply]").getAttribute("data-ply");
 
 const pit = (ana: Person, letter: string) => ana.page.locator(`[data-pit="${letter}"]`);
 
@@ -132,12 +133,12 @@ test("a pit that cannot be played says why", async () => {
   await becomes(() => said(ana), "a cannot be played: it is not your pit.");
   await pit(ana, "A").click({ force: true });
   await becomes(() => said(ana), "A cannot be played: the pit is empty.");
-  await becomes(async () => plain(await ana.page.locator(".told").first().textContent()), "A cannot be played: the pit is empty.", "a screen reader is told");
+  await becomes(async () => plain(await ana.page.locator(css("{game.news}")).first().textContent()), "A cannot be played: the pit is empty.", "a screen reader is told");
   await ana.isAccessible("a pit that cannot be played");
   await pit(ana, "B").click();
   await becomes(() => plyOf(ana), "1");
   await becomes(() => said(ana), "Bo to move.");
-  assert.equal(await ana.page.locator(".messages .message").count(), 0);
+  assert.equal(await ana.page.locator('[role="log"] > div').count(), 0);
   await ana.leave();
 });
 
@@ -162,7 +163,7 @@ test("by a setting the first touch shows where a pit leads, and the second plays
   const ana = await Person.arrive(PHONE);
   const { id } = await openGame(ana);
   await ana.open("/settings");
-  await ana.page.locator("fieldset.choice label", { hasText: "shows its move, a second tap plays it" }).click();
+  await ana.page.locator("fieldset label", { hasText: "shows its move, a second tap plays it" }).click();
   await ana.isAccessible("the settings");
   await ana.open(`/games/${id}`);
   await pit(ana, "C").tap();
@@ -181,7 +182,7 @@ test("the rules, the clock and the own side are told, also before one joins", as
   const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", bo.token, { variant: "oware", side: "south", opponent: { type: "link" }, clock });
   const ana = await Person.arrive({ viewport: { width: 320, height: 568 } });
   await ana.open(`/games/${id}#join=${join_code}`);
-  const line = ana.page.locator(".about");
+  const line = ana.page.locator(css("{game.about}"));
   await eventually("it is told", async () => / · 10 minutes each, 0:05 more per turn · you would play North$/.test(plain(await line.textContent())));
   await ana.fits("an invitation at 320 pixels");
   await line.click();
@@ -210,7 +211,7 @@ test("a guide of five steps goes with the first game, moves no pit, and is not s
   const before = await place();
   await ana.screenshot("guide-phone");
   for (let step = 1; step <= 5; step += 1) {
-    await becomes(async () => plain(await guide.locator(".quiet").textContent()), `${step} of 5`);
+    await becomes(async () => plain(await guide.locator(css("{ui.quiet}")).textContent()), `${step} of 5`);
     await ana.isAccessible(`step ${step} of the guide`);
     assert.deepEqual(await place(), before);
     await guide.getByRole("button", { name: step < 5 ? "Next" : "Done" }).tap();
@@ -226,7 +227,7 @@ test("a direction of Bao is chosen on the board, and pushes nothing away", async
   for (const size of [{ width: 320, height: 568 }, { width: 844, height: 390 }, { width: 1280, height: 800 }]) {
     const ana = await Person.arrive({ viewport: size });
     await openGame(ana, { variant: "bao" });
-    const places = () => ana.page.locator(".seat, .actions, [data-pit]").evaluateAll((all) => all.map((each) => JSON.stringify(each.getBoundingClientRect())));
+    const places = () => ana.page.locator(css("{game.seat}, {game.actions}, [data-pit]")).evaluateAll((all) => all.map((each) => JSON.stringify(each.getBoundingClientRect())));
     const before = await places();
     await pit(ana, "F").click();
     const arrow = ana.page.locator('[data-move="FU"]');
@@ -248,15 +249,15 @@ test("a direction of Bao is chosen on the board, and pushes nothing away", async
 test("whose turn it is, is not told before the seeds lie still", async () => {
   const ana = await Person.arrive({ settings: { speed: "slow" } });
   await openGame(ana);
-  await ana.page.evaluate(() => {
+  await ana.page.evaluate((held) => {
     const seen = globalThis as { early?: string[] };
     seen.early = [];
     const look = () => {
-      const words = document.querySelector(".status > span")?.textContent ?? "";
-      if (document.querySelector(".seed.held") && !/Your turn/.test(words)) seen.early?.push(words);
+      const words = document.querySelector("[data-status] > span")?.textContent ?? "";
+      if (document.querySelector(held) && !/Your turn/.test(words)) seen.early?.push(words);
     };
     new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["class"] });
-  });
+  }, css("{board.held}"));
   await pit(ana, "A").click();
   await ana.seesMoving();
   await becomes(() => plyOf(ana), "1");

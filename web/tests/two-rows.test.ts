@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
 import { becomes, call, closeBrowser, eventually, Person } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
@@ -30,13 +31,13 @@ async function openGame(ana: Person, settings: object): Promise<string> {
   assert.ok(token !== null, "the session is kept");
   const { id } = await call<Game>("POST", "/v1/games", token, { side: "south", opponent: { type: "self" }, ...settings });
   await ana.open(`/games/${id}`);
-  await ana.page.locator(".board").waitFor();
+  await ana.page.locator("[data-ply]").waitFor();
   return id;
 }
 
 const read = (id: string) => call<Game>("GET", `/v1/games/${id}`, null);
 
-const plyOf = (person: Person) => person.page.locator(".board").getAttribute("data-ply");
+const plyOf = (person: Person) => person.page.locator("[data-ply]").getAttribute("data-ply");
 
 const pit = (person: Person, letter: string) => person.page.locator(`[data-pit="${letter}"]`);
 
@@ -46,9 +47,9 @@ const plain = (text: string | null) => (text ?? "").replace(/[\u2068\u2069]/g, "
 
 const labelOf = async (person: Person, letter: string) => plain(await pit(person, letter).getAttribute("aria-label"));
 
-const told = async (person: Person) => plain(await person.page.locator(".table .told").first().textContent());
+const told = async (person: Person) => plain(await person.page.locator(css("{game.news}")).first().textContent());
 
-const lifted = (person: Person) => person.page.locator(".hollow.from").count();
+const lifted = (person: Person) => person.page.locator(css("{board.from}")).count();
 
 test("a capture is declined by the keyboard, and Escape leaves the question", async () => {
   const ana = await Person.arrive();
@@ -73,7 +74,7 @@ test("a capture is declined by the keyboard, and Escape leaves the question", as
   await keyboard.press("Tab");
   await becomes(() => focused(ana, "move"), "A~");
   await becomes(() => ana.page.locator('[data-move="A~"]').textContent(), "Leave the seeds");
-  await eventually("the end is told", async () => /^A without capture ends in B\.$/.test(plain(await ana.page.locator(".status > span").first().textContent())));
+  await eventually("the end is told", async () => /^A without capture ends in B\.$/.test(plain(await ana.page.locator("[data-status] > span").first().textContent())));
   await keyboard.press("Enter");
   await becomes(() => plyOf(ana), "1");
   await becomes(() => focused(ana, "pit"), "A", "the focus is on the board again");
@@ -81,8 +82,8 @@ test("a capture is declined by the keyboard, and Escape leaves the question", as
   const { board } = await read(id);
   assert.deepEqual([board.south.pits[1], board.south.store], [1, 7]);
   await eventually("it is told", async () => /sows 1 seed from A, as far as B\. .* declines the capture\./.test(await told(ana)));
-  await ana.page.locator(".moves summary").click();
-  await becomes(async () => plain(await ana.page.locator(".moves .move").textContent()), "A without capture");
+  await ana.page.locator(css("{moves.moves} summary")).click();
+  await becomes(async () => plain(await ana.page.locator(css("{moves.moves} li span")).textContent()), "A without capture");
   await ana.leave();
 });
 
@@ -110,7 +111,7 @@ test("a tuzdyk is marked, and has its name in place of seeds", async () => {
   await becomes(() => plyOf(ana), "1");
   await eventually("the server has it", async () => (await read(id)).ply === 1);
   await eventually("the pit is named", async () => (await labelOf(ana, "a")) === "Pit a of North, tuzdyk of South");
-  assert.equal(await ana.page.locator("path.tuzdyk").count(), 1);
+  assert.equal(await ana.page.locator(css("{board.tuzdyk}")).count(), 1);
   assert.match(await told(ana), /a is now the tuzdyk of South\./);
   await ana.isAccessible("a tuzdyk");
   await ana.screenshot("toguz-kumalak-tuzdyk");
@@ -121,7 +122,7 @@ test("the points of a match stand beside its players", async () => {
   const ana = await Person.arrive();
   const position = "7,7,7,7,7,7,7/7,7,7,7,7,7,7 0-0 S - 40 3S1-0";
   const id = await openGame(ana, { variant: "congkak", options: { rounds: "multi", match_victory: "rounds_won" }, start: { position } });
-  const points = () => ana.page.locator(".seat").evaluateAll((seats) => seats.map((seat) => [...seat.querySelectorAll(".side")].map(({ textContent }) => textContent)));
+  const points = () => ana.page.locator(css("{game.seat}")).evaluateAll((seats, side) => seats.map((seat) => [...seat.querySelectorAll(side)].map(({ textContent }) => textContent)), css("{game.side}"));
   await becomes(points, [["North", "0 points"], ["South", "1 point"]]);
   await ana.open(`/review/${id}`);
   await eventually("the review has them too", async () => (await points()).flat().filter((text) => /points?$/.test(text ?? "")).join() === "0 points,1 point");
@@ -131,7 +132,7 @@ test("the points of a match stand beside its players", async () => {
 test("the options of Toguz Kumalak have names", async () => {
   const ana = await Person.arrive({ settings: { language: "fr" } });
   await ana.open("/new?variant=toguz_kumalak&opponent=self");
-  await ana.page.locator(".all-options summary").click();
+  await ana.page.locator(css("{new-game.allOptions} summary")).click();
   for (const name of ["Prendre aussi deux graines", "Pas de tuzdyk là où est l’autre"]) await ana.page.getByText(name).first().waitFor();
   await ana.leave();
 });

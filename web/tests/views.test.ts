@@ -10,6 +10,7 @@ import { de } from "../src/texts/de.ts";
 import { es } from "../src/texts/es.ts";
 import { fr } from "../src/texts/fr.ts";
 import { BASE, becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { css } from "./support/classes.ts";
 
 after(closeBrowser);
 
@@ -33,28 +34,28 @@ test("names with markup, emoji and right-to-left letters stay names on every vie
     }
     await ana.open("/");
     // A game that no other test seeks.
-    await ana.page.locator("label.kind", { hasText: "Oware" }).click();
+    await ana.page.locator('label:has([name="variant"])', { hasText: "Oware" }).click();
     const begins = await ana.way("Find an opponent");
-    await ana.page.locator(".settings fieldset.choice label", { hasText: "3 days" }).click();
+    await ana.page.locator(css("{starts.settings} fieldset label"), { hasText: "3 days" }).click();
     await ana.page.getByLabel("Your name (optional)").fill(name);
     await begins.click();
     await ana.page.waitForURL(/\/games\//, { waitUntil: "commit" });
-    await ana.page.locator(".board").waitFor();
+    await ana.page.locator("[data-ply]").waitFor();
     await ana.fits(`the game of ${name}`);
     for (const view of VIEWS) {
       await ana.open(view);
-      await eventually("the name is shown", async () => (await ana.page.locator(".person").textContent()) === name);
+      await eventually("the name is shown", async () => (await ana.page.locator('header a[href="/account"]').textContent()) === name);
       assert.equal(await ana.page.locator("b, [onclick]").count(), 0, `${view} shows markup`);
       await ana.fits(`${view} with ${name}`);
     }
     const bo = await Person.arrive({ viewport: { width: 320, height: 640 } });
     await bo.open("/lobby");
-    await bo.page.locator(".game-row .name", { hasText: name }).first().waitFor();
+    await bo.page.locator(css("{rows.gameRow} {ui.name}"), { hasText: name }).first().waitFor();
     assert.equal(await bo.page.locator("b, [onclick]").count(), 0);
     await bo.fits("the lobby");
     await bo.leave();
     await ana.page.goto(`${BASE}/`);
-    await ana.page.locator("a.game-row").first().click();
+    await ana.page.locator(css("a{rows.gameRow}")).first().click();
     await ana.button("More").click();
     await ana.button("Abort the game").click();
     await ana.page.getByRole("dialog", { name: "Abort the game?" }).getByRole("button", { name: "Abort the game" }).click();
@@ -95,9 +96,9 @@ test("a spectator sees the game as it goes on, and cannot move", async () => {
   const id = await ana.begin("Two players on this device", "Ana");
   const cleo = await Person.arrive();
   await cleo.open(`/games/${id}`);
-  await cleo.page.locator(".board").waitFor();
+  await cleo.page.locator("[data-ply]").waitFor();
   await ana.page.locator('[data-pit="C"]').click();
-  await eventually("the spectator sees the move", async () => (await cleo.page.locator(".board").getAttribute("data-ply")) === "1");
+  await eventually("the spectator sees the move", async () => (await cleo.page.locator("[data-ply]").getAttribute("data-ply")) === "1");
   assert.equal(await cleo.legal().count(), 0);
   assert.equal(await cleo.button("Resign").count(), 0);
   await ana.leave();
@@ -133,7 +134,7 @@ test("an account is made, signed in to elsewhere, exported and erased", async ()
   await signIn.getByRole("button").click();
   await tablet.page.getByText("Another device").waitFor();
   await tablet.open("/");
-  await tablet.page.locator(`a.game-row[href="/games/${id}"]`).waitFor();
+  await tablet.page.locator(`main a[href="/games/${id}"]`).waitFor();
   await tablet.open("/account");
   await tablet.button("Erase my account").click();
   await tablet.page.getByRole("dialog").getByRole("button", { name: "Erase my account" }).click();
@@ -159,7 +160,7 @@ test("a guest who signs in takes the games along at once", async () => {
   await ana.hears("The games are in your account now.");
   await becomes(() => ana.page.getByRole("heading", { name: "Games of this device’s guest" }).count(), 0);
   await ana.open("/");
-  await ana.page.locator(`a.game-row[href="/games/${id}"]`).waitFor();
+  await ana.page.locator(`main a[href="/games/${id}"]`).waitFor();
   await ana.leave();
 });
 
@@ -171,7 +172,7 @@ test("what takes an account over asks for the password, and goes on with it", as
   await register.getByLabel("Name").fill(`Ana${Date.now() % 1e9}`);
   await register.getByLabel("Password").fill(password);
   await register.getByRole("button").click();
-  const code = ana.page.locator(".code");
+  const code = ana.page.locator(css("{account.code}"));
   await code.waitFor();
   const before = await code.textContent();
   await ana.button("I have written it down").click();
@@ -204,12 +205,12 @@ test("a guest comes back by its recovery code", async () => {
   const ana = await Person.arrive();
   const id = await ana.begin("Two players on this device", "Ana");
   await ana.open("/account");
-  const code = (await ana.page.locator(".code").textContent()) ?? "";
+  const code = (await ana.page.locator(css("{account.code}")).textContent()) ?? "";
   const phone = await Person.arrive();
   await phone.open("/account");
   await phone.page.getByLabel("Recovery code").fill(code.toLowerCase().replaceAll("-", " "));
   await phone.button("Use a recovery code").click();
-  await eventually("the name is shown", async () => (await phone.page.locator(".person").textContent()) === "Ana");
+  await eventually("the name is shown", async () => (await phone.page.locator('header a[href="/account"]').textContent()) === "Ana");
   await phone.open(`/games/${id}`);
   await phone.legal().first().waitFor();
   await ana.leave();
@@ -232,7 +233,7 @@ for (const [name, device] of Object.entries({
     for (const view of [...VIEWS, `/games/${id}`, `/g/${id}`, "/problems/stale_ply", "/g/missing"]) {
       await ana.open(view);
       await ana.page.locator("h1").waitFor();
-      await eventually("it is loaded", async () => (await ana.page.locator(".quiet", { hasText: /Loading|Lø/ }).count()) === 0);
+      await eventually("it is loaded", async () => (await ana.page.locator(css("{ui.quiet}"), { hasText: /Loading|Lø/ }).count()) === 0);
       await ana.fits(view);
       await ana.isAccessible(`${view} (${name})`);
       await ana.screenshot(`${view === "/g/missing" ? "missing" : view.split("/")[1] || "home"}-${name}`, true);
@@ -247,12 +248,12 @@ test("each way to begin a game is as wide as the others, whichever is open", asy
     await ana.open("/");
     const edges = (selector: string) => ana.page.locator(selector).evaluateAll((all) => all.map((each) => [each.getBoundingClientRect().left, each.getBoundingClientRect().right]));
     await ana.button("Play the computer").waitFor();
-    const [above] = await edges(".starts");
+    const [above] = await edges('[aria-labelledby="starts-title"]');
     for (const way of ["Play the computer", "Two players on this device", "Find an opponent"] as const) {
       await ana.way(way);
-      for (const start of await edges(".starts .start")) assert.deepEqual(start, above, `at ${width} pixels`);
+      for (const start of await edges(css("{starts.start}"))) assert.deepEqual(start, above, `at ${width} pixels`);
     }
-    assert.equal(await ana.page.locator(".starts .settings").first().evaluate((way) => getComputedStyle(way).textAlign), "start");
+    assert.equal(await ana.page.locator(css("{starts.settings}")).first().evaluate((way) => getComputedStyle(way).textAlign), "start");
     await ana.leave();
   }
 });
@@ -291,17 +292,17 @@ test("each built catalogue has the texts of its source", async () => {
 
 test("pictures are asked for in the language of the page", async () => {
   const ana = await Person.arrive({ locale: "de-DE" });
-  const pictures = () => ana.page.locator("img.picture").evaluateAll((all) => all.map((each) => new URL((each as HTMLImageElement).src).searchParams.get("lang")));
+  const pictures = () => ana.page.locator(css("{ui.picture}")).evaluateAll((all) => all.map((each) => new URL((each as HTMLImageElement).src).searchParams.get("lang")));
   await ana.open("/");
   await becomes(async () => [...new Set(await pictures())], ["de"]);
-  await eventually("the picture is there", () => ana.page.locator("img.picture").first().evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+  await eventually("the picture is there", () => ana.page.locator(css("{ui.picture}")).first().evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
   await ana.open("/rules");
   await eventually("all are there", async () => (await pictures()).length > 1);
   assert.deepEqual([...new Set(await pictures())], ["de"]);
   await ana.leave();
   const pseudo = await Person.arrive({ settings: { language: "ar-XB" } });
   await pseudo.open("/");
-  await eventually("a language that the server knows", () => pseudo.page.locator("img.picture").first().evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+  await eventually("a language that the server knows", () => pseudo.page.locator(css("{ui.picture}")).first().evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
   await pseudo.leave();
 });
 
@@ -314,7 +315,7 @@ test("a refusal is told in the language of the page alone", async () => {
   await ana.button("Spiel beginnen").click();
   const { errors } = (await (await answer).json()) as { errors: { detail: string }[] };
   await ana.hears("Das wurde nicht angenommen");
-  const told = await ana.page.locator(".message").allTextContents();
+  const told = await ana.page.locator('[role="log"] > div').allTextContents();
   for (const { detail } of errors) assert.ok(!told.join().includes(detail), told.join());
   await ana.page.getByLabel("Dein Name (freiwillig)").fill("");
   for (const [status, code, words] of [[403, "forbidden", "Das ist nicht erlaubt."], [409, "too_many_games", "Mehr Spiele gehen nicht"]] as const) {
@@ -322,7 +323,7 @@ test("a refusal is told in the language of the page alone", async () => {
     await ana.button("Spiel beginnen").click();
     await ana.hears(words);
   }
-  assert.ok(!(await ana.page.locator(".messages").textContent())?.includes("English"));
+  assert.ok(!(await ana.page.locator('[role="log"]').textContent())?.includes("English"));
   await ana.leave();
 });
 

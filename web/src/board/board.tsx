@@ -6,6 +6,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { t } from "../texts/index.ts";
 import { draw, settle, totalOf, type Seeds } from "./seeds.ts";
 import { isBlocked, isHouse, isTuzdyk, opposite, pitsOf, seedsIn, shapeOf, type Layout, type Shape, type Spot } from "./shape.ts";
+import { cx } from "../cx.ts";
+import * as css from "./board.module.css";
 
 /** What a move did, or would do, to places of the board. */
 export interface Marks {
@@ -93,20 +95,20 @@ export function Board(props: BoardProps) {
   const slow = { "--frame": `${props.frameMs ?? 0}ms` };
   return (
     // The board has no reading direction: it is sown anticlockwise everywhere.
-    <div class={`board${isUpright ? " upright" : ""}${isDeep ? " deep" : ""}`} dir="ltr" data-ply={props.ply} style={{ ...ratioOf(shape), ...slow }}>
-      <svg viewBox={`0 0 ${shape.width} ${shape.height}`} aria-hidden="true" class="drawing">
+    <div class={cx(css.board, isUpright && css.upright, isDeep && css.deep)} dir="ltr" data-ply={props.ply} style={{ ...ratioOf(shape), ...slow }}>
+      <svg viewBox={`0 0 ${shape.width} ${shape.height}`} aria-hidden="true" class={css.drawing}>
         <Wood shape={shape} />
         {[...shape.spots.values()].map((spot) => (
           <Hollow key={spot.place} spot={spot} props={props} />
         ))}
-        <g class="seeds">
+        <g>
           {draw(seeds, shape, props.hand ?? null).map(({ id, x, y, isHeld }) => (
-            <g key={id} class={`seed tone${id % 5}${isHeld ? " held" : ""}`} style={{ transform: `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)` }}>
+            <g key={id} class={cx(css.seed, TONES[id % TONES.length], isHeld && css.held)} style={{ transform: `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)` }}>
               <use href="#seed" transform={`rotate(${(id * 67) % 180})`} />
             </g>
           ))}
         </g>
-        <g class="counts">
+        <g class={css.counts}>
           {[...shape.spots.values()].map((spot) => (
             <Count key={spot.place} spot={spot} board={board} />
           ))}
@@ -117,6 +119,9 @@ export function Board(props: BoardProps) {
     </div>
   );
 }
+
+/** The colours of seeds. */
+const TONES = [css.tone0, css.tone1, css.tone2, css.tone3, css.tone4];
 
 /** The seeds of a board, which keep their numbers from one board to the next. */
 function useSeeds(board: BoardOf, total: number): Seeds {
@@ -132,10 +137,10 @@ function Wood({ shape: { width, height, isUpright } }: { shape: Shape }) {
     : lines.map((at, n) => `M30 ${height * at}c${width / 4} ${8 - n} ${width / 2} ${n - 6} ${width - 60} ${n % 3}`);
   return (
     <>
-      <rect class="under" x="4" y="8" width={width - 8} height={height - 10} rx="46" />
-      <rect class={isUpright ? "wood upright" : "wood"} x="4" y="3" width={width - 8} height={height - 10} rx="46" />
-      <path class="grain" d={grain.join("")} />
-      <rect class="edge" x="6" y="5" width={width - 12} height={height - 14} rx="44" />
+      <rect class={css.under} x="4" y="8" width={width - 8} height={height - 10} rx="46" />
+      <rect class={cx(css.wood, isUpright && css.upright)} x="4" y="3" width={width - 8} height={height - 10} rx="46" />
+      <path class={css.grain} d={grain.join("")} />
+      <rect class={css.edge} x="6" y="5" width={width - 12} height={height - 14} rx="44" />
     </>
   );
 }
@@ -145,20 +150,18 @@ function Hollow({ spot, props }: { spot: Spot; props: BoardProps }) {
   const [marks, preview] = [props.marks ?? NO_MARKS, props.preview ?? NO_MARKS];
   const corner = kind === "pit" ? Math.min(rx, ry) : 40;
   const isLegal = props.onPick && props.legal?.includes(place);
-  const classes = [
-    "hollow",
-    isBurnt(props.board, spot) && "burnt",
-    isBlocked(props.board, place) && "blocked",
-    isLegal && "legal",
-    props.pending === place && "pending",
-    props.chosen === place && "chosen",
-    marks.from === place && "from",
-    marks.sown.has(place) && "sown",
-    marks.captured.has(place) && "captured",
-    preview.end === place && "ends",
-    preview.captured.has(place) && "taken",
-    props.hinted === place && "hinted",
-  ];
+  const classes = cx(
+    isBurnt(props.board, spot) && css.burnt,
+    isLegal && css.legal,
+    props.pending === place && css.pending,
+    props.chosen === place && css.chosen,
+    marks.from === place && css.from,
+    marks.sown.has(place) && css.sown,
+    marks.captured.has(place) && css.captured,
+    preview.end === place && css.ends,
+    preview.captured.has(place) && css.taken,
+    props.hinted === place && css.hinted,
+  );
   const box = (grow: number) => ({
     x: x - rx - grow,
     y: y - ry - grow,
@@ -167,16 +170,16 @@ function Hollow({ spot, props }: { spot: Spot; props: BoardProps }) {
     rx: corner + grow,
   });
   return (
-    <g class={classes.filter(Boolean).join(" ")}>
-      <rect class="rim" {...box(3)} />
-      <rect class="hole" {...box(0)} />
-      {isBurnt(props.board, spot) && <path class="cross" d={`M${x - 14} ${y - 14}l28 28m0-28l-28 28`} />}
-      {isHouse(props.board, place) && <rect class="house" x={x - rx - 3} y={y - ry - 3} width={2 * rx + 6} height={2 * ry + 6} rx="6" />}
-      {isBlocked(props.board, place) && <path class="bar" d={`M${x - rx} ${y - ry}l${2 * rx} ${2 * ry}m0-${2 * ry}l-${2 * rx} ${2 * ry}`} />}
-      {isTuzdyk(props.board, place) && <path class="tuzdyk" d={`M${x} ${y - 15}l15 15-15 15-15-15z`} />}
-      <rect class="ring" {...box(3)} />
+    <g class={classes}>
+      <rect class={css.rim} {...box(3)} />
+      <rect class={css.hole} {...box(0)} />
+      {isBurnt(props.board, spot) && <path class={css.cross} d={`M${x - 14} ${y - 14}l28 28m0-28l-28 28`} />}
+      {isHouse(props.board, place) && <rect class={css.house} x={x - rx - 3} y={y - ry - 3} width={2 * rx + 6} height={2 * ry + 6} rx="6" />}
+      {isBlocked(props.board, place) && <path class={css.bar} d={`M${x - rx} ${y - ry}l${2 * rx} ${2 * ry}m0-${2 * ry}l-${2 * rx} ${2 * ry}`} />}
+      {isTuzdyk(props.board, place) && <path class={css.tuzdyk} d={`M${x} ${y - 15}l15 15-15 15-15-15z`} />}
+      <rect class={css.ring} {...box(3)} />
       {props.hinted === place && (
-        <text class="star" x={x - rx + 8} y={y - ry + 10}>
+        <text class={css.star} x={x - rx + 8} y={y - ry + 10}>
           ★
         </text>
       )}
@@ -188,11 +191,11 @@ function Count({ spot, board }: { spot: Spot; board: BoardOf }) {
   const seeds = seedsIn(board, spot.place);
   return (
     <>
-      <text class={`count ${spot.kind}`} x={spot.count.x} y={spot.count.y}>
+      <text class={cx(css.count, spot.kind === "store" && css.store)} x={spot.count.x} y={spot.count.y}>
         {isBurnt(board, spot) ? "–" : seeds}
       </text>
       {spot.kind === "pit" && (
-        <text class="letter" x={spot.letter.x} y={spot.letter.y}>
+        <text class={css.letter} x={spot.letter.x} y={spot.letter.y}>
           {spot.place}
         </text>
       )}
@@ -205,7 +208,7 @@ function HandCount({ board, shape }: { board: BoardOf; shape: Shape }) {
   const spot = board.pending && shape.spots.get(board.pending.pit);
   if (!board.pending?.seeds || !spot) return null;
   return (
-    <g class="in-hand" transform={`translate(${spot.x + spot.rx * 0.8} ${spot.y - spot.ry * 0.8})`}>
+    <g class={css.inHand} transform={`translate(${spot.x + spot.rx * 0.8} ${spot.y - spot.ry * 0.8})`}>
       <circle r="21" />
       <text y="2">{board.pending.seeds}</text>
     </g>
@@ -280,7 +283,7 @@ function Pits({ shape, props }: { shape: Shape; props: BoardProps }) {
   };
   const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(3)}%`;
   return (
-    <div class="pits" role="group" aria-label={t("board.label")} onKeyDown={onKeyDown} onMouseLeave={() => onPoint?.(null)}>
+    <div class={css.pits} role="group" aria-label={t("board.label")} onKeyDown={onKeyDown} onMouseLeave={() => onPoint?.(null)}>
       {[...shape.spots.values()].map((spot) => {
         const { place, kind, x, y, rx, ry } = spot;
         const style = {
@@ -290,7 +293,7 @@ function Pits({ shape, props }: { shape: Shape; props: BoardProps }) {
           height: percent(2 * ry, shape.height),
         };
         if (kind === "store") {
-          return <div key={place} class="store" role="img" aria-label={storeLabel(board, spot, props.names)} style={style} />;
+          return <div key={place} role="img" aria-label={storeLabel(board, spot, props.names)} style={style} />;
         }
         const isLegal = onPick !== undefined && legal.includes(place);
         return (

@@ -7,6 +7,8 @@ import { t, word } from "../texts/index.ts";
 import { actionOf, actionsOf, movesAt, pitsOfMoves, specialOf, type Action } from "./actions.ts";
 import { Board, useShape, type BoardProps } from "./board.tsx";
 import { besideInRing, pitsOf, sideOf, type Shape, type Spot } from "./shape.ts";
+import * as css from "./board.module.css";
+import * as ui from "../parts/ui.module.css";
 
 export interface PlayBoardProps extends Omit<BoardProps, "legal" | "pending" | "hinted" | "chosen" | "onPick" | "onPoint"> {
   /** What may be played now. */
@@ -50,7 +52,7 @@ export function PlayBoard({ moves, sent, hintedMove, onPlay, onPointAt, ...props
   const shape = useShape(props);
   const panel = { shape, board, hintedMove, onPlay: playFromPanel, onPointAt };
   return (
-    <div class="play" ref={root}>
+    <div class={css.play} ref={root}>
       <Board
         {...props}
         legal={pitsOfMoves(moves)}
@@ -89,7 +91,7 @@ const onlyOf = (moves: readonly string[]) => (moves.length === 1 ? (moves[0] ?? 
 
 /** Focuses the first field or button of a choice that is open already. One that opens takes the focus itself. */
 function focusFirst(root: HTMLElement | null): void {
-  root?.querySelector<HTMLElement>(".ways input, .ways button")?.focus();
+  root?.querySelector<HTMLElement>("[data-choice] input, [data-choice] button")?.focus();
 }
 
 function openInWords({ pit, seeds }: { pit: string; seeds: number }): string {
@@ -142,7 +144,7 @@ function Ways({ shape, board, moves, title, isOpen = false, hintedMove, onPlay, 
   const at = pit === undefined ? undefined : shape.spots.get(pit);
   if (isArrows && at) {
     return (
-      <div class="ways arrows" ref={panel} role="group" aria-label={title} onKeyDown={onKeyDown}>
+      <div class={`${css.ways} ${css.arrows}`} data-choice="arrows" ref={panel} role="group" aria-label={title} onKeyDown={onKeyDown}>
         <p>{title}</p>
         {actionsOf(moves).map((action) => {
           const next = shape.spots.get(besideInRing(board, action.pit, action.isUpward)) ?? at;
@@ -158,13 +160,13 @@ function Ways({ shape, board, moves, title, isOpen = false, hintedMove, onPlay, 
     );
   }
   return (
-    <div class="ways" ref={panel} role="group" aria-label={title} onKeyDown={onKeyDown}>
+    <div class={css.ways} data-choice="panel" ref={panel} role="group" aria-label={title} onKeyDown={onKeyDown}>
       <p>{title}</p>
-      <div class="row">
+      <div class={ui.row}>
         {actionsOf(moves).map((action) => button(action.move, t(action.isDeclined ? "choice.decline" : "choice.capture")))}
         {specialOf(moves).map((move) => button(move, isOpen && move === "pass" ? t("choice.stop") : word("special", move)))}
         {onCancel && (
-          <button type="button" class="plain" onClick={onCancel}>
+          <button type="button" class={ui.plain} onClick={onCancel}>
             {t("ui.cancel")}
           </button>
         )}
@@ -185,7 +187,7 @@ function Way({ action, board, shape }: { action: Action; board: BoardProps["boar
   return (
     <>
       <span aria-hidden="true">{arrowOf(shape, action.pit, next)} </span>
-      <span class="words">{t("choice.towards", { pit: next })}</span>
+      <span class={css.words}>{t("choice.towards", { pit: next })}</span>
     </>
   );
 }
@@ -225,9 +227,9 @@ function Arrange({ actions, board, again, onPlay }: ArrangeProps) {
     onPlay(action.move);
   };
   return (
-    <form class="ways" noValidate aria-label={t("arrange.title")} onSubmit={put}>
+    <form class={css.ways} data-choice="panel" noValidate aria-label={t("arrange.title")} onSubmit={put}>
       <label for="arrange-seeds">{t("arrange.seeds", { pit })}</label>
-      <div class="row">
+      <div class={ui.row}>
         <input
           id="arrange-seeds"
           ref={field}

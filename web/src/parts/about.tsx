@@ -7,6 +7,9 @@ import { variants } from "../state/create.ts";
 import { clockInWords } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
 import { later } from "../views/later.tsx";
+import * as css from "./game.module.css";
+import * as sheets from "./sheet.module.css";
+import * as ui from "./ui.module.css";
 
 const GameOptions = later(async () => (await import("./options.tsx")).GameOptions);
 
@@ -21,15 +24,15 @@ export function AboutGame({ game }: { game: Game }) {
   const line = [presetOf(game), clockInWords(game.clock), sideInWords(game)].filter(Boolean).join(" · ");
   return (
     <>
-      <button type="button" class="about" aria-haspopup="dialog" onClick={open}>
+      <button type="button" class={css.about} aria-haspopup="dialog" onClick={open}>
         {line}
       </button>
-      <dialog ref={sheet} class="sheet" aria-label={t("about.title")} onClick={({ target }) => target === sheet.current && close()} onClose={() => setOpen(false)}>
+      <dialog ref={sheet} class={sheets.sheet} aria-label={t("about.title")} onClick={({ target }) => target === sheet.current && close()} onClose={() => setOpen(false)}>
         <h2>{t("about.title")}</h2>
         <p>{line}</p>
         {isOpen && <GameOptions game={game} />}
-        <div class="row">
-          <a class="button" href={`/rules/${game.variant}`}>
+        <div class={ui.row}>
+          <a class={ui.button} href={`/rules/${game.variant}`}>
             {t("nav.rules")}
           </a>
           <button type="button" onClick={close}>

@@ -11,6 +11,10 @@ import type { GameStore } from "../state/game.ts";
 import { t, word } from "../texts/index.ts";
 import { canRepeat } from "./controls.tsx";
 import { Action } from "./ui.tsx";
+import { cx } from "../cx.ts";
+import * as css from "./game.module.css";
+import * as sheets from "./sheet.module.css";
+import * as ui from "./ui.module.css";
 
 export interface BarProps {
   store: GameStore;
@@ -27,9 +31,9 @@ export function Bar({ store, game, hasCard, children, more }: BarProps) {
   const actions = game.me?.actions ?? [];
   const { practice } = game;
   return (
-    <div class="actions">
-      <div class="says">{children}</div>
-      <div class="slots">
+    <div class={css.actions}>
+      <div class={css.says}>{children}</div>
+      <div class={css.slots}>
         <SpecialMoves store={store} />
         {!hasCard && <Next game={game} />}
         {practice && (
@@ -70,11 +74,11 @@ interface SlotProps {
 
 function Slot({ icon, isThere, isDisabled = false, children, run }: SlotProps) {
   return (
-    <Action kind={isThere ? "slot" : "slot absent"} isDisabled={isDisabled} run={run}>
-      <span class="icon" aria-hidden="true">
+    <Action place={cx(css.slot, !isThere && css.absent)} isDisabled={isDisabled} run={run}>
+      <span class={css.icon} aria-hidden="true">
         {icon}
       </span>
-      <span class="words">{children}</span>
+      <span class={css.words}>{children}</span>
     </Action>
   );
 }
@@ -85,7 +89,7 @@ function SpecialMoves({ store }: { store: GameStore }) {
   return (
     <>
       {special.map((move) => (
-        <button key={move} type="button" class="primary" onClick={() => void store.play(move)}>
+        <button key={move} type="button" class={ui.primary} onClick={() => void store.play(move)}>
           {store.hint.value?.move === move && <span aria-hidden="true">★ </span>}
           {word("special", move)}
         </button>
@@ -98,7 +102,7 @@ function SpecialMoves({ store }: { store: GameStore }) {
 function Next({ game }: { game: Game }) {
   if (game.rematch_game_id) {
     return (
-      <a class="button primary" href={`/games/${game.rematch_game_id}`}>
+      <a class={`${ui.button} ${ui.primary}`} href={`/games/${game.rematch_game_id}`}>
         {t("controls.to-rematch")}
       </a>
     );
@@ -125,10 +129,10 @@ function More({ children }: { children: ComponentChildren }) {
   const closing = { onCloseCapture: close };
   return (
     <>
-      <button type="button" class="slot" aria-haspopup="dialog" aria-label={t("controls.more")} onClick={() => sheet.current?.showModal()}>
+      <button type="button" class={css.slot} aria-haspopup="dialog" aria-label={t("controls.more")} onClick={() => sheet.current?.showModal()}>
         ⋯
       </button>
-      <dialog ref={sheet} class="sheet" aria-label={t("controls.label")} onClick={onClick} {...closing}>
+      <dialog ref={sheet} class={sheets.sheet} aria-label={t("controls.label")} onClick={onClick} {...closing}>
         {children}
       </dialog>
     </>

@@ -5,6 +5,7 @@ import { Component, type ComponentChildren } from "preact";
 import { forgetAll } from "../state/kept.ts";
 import { t } from "../texts/index.ts";
 import { Heading } from "./shell.tsx";
+import * as ui from "./ui.module.css";
 
 /** The mark of a tab that has loaded anew, and when it did. */
 const MARK = "mancala.reloaded";
@@ -47,14 +48,14 @@ export class Boundary extends Component<{ children: ComponentChildren }, State> 
   override render() {
     if (this.state.error === null) return this.props.children;
     return (
-      <div class="narrow">
+      <div class={ui.narrow}>
         <Heading title={t("failure.page")}>{t("failure.page")}</Heading>
-        <p class="row">
-          <button type="button" class="primary" onClick={() => location.reload()}>
+        <p class={ui.row}>
+          <button type="button" class={ui.primary} onClick={() => location.reload()}>
             {t("update.reload")}
           </button>
           {/* The router leaves links with a target to the browser, which loads the page anew. */}
-          <a class="button" href="/" target="_self">
+          <a class={ui.button} href="/" target="_self">
             {t("nav.home")}
           </a>
         </p>

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { question } from "../state/confirm.ts";
 import { t } from "../texts/index.ts";
 import { Field } from "./ui.tsx";
+import * as ui from "./ui.module.css";
 
 export function PasswordQuestion() {
   return question.value && <PasswordDialog answer={question.value} />;
@@ -38,11 +39,11 @@ function PasswordDialog({ answer }: { answer(answer: Confirmation | null): void 
           isRequired
           onInput={setPassword}
         />
-        <div class="row end">
-          <button type="button" class="plain" onClick={() => end(null)}>
+        <div class={`${ui.row} ${ui.end}`}>
+          <button type="button" class={ui.plain} onClick={() => end(null)}>
             {t("ui.cancel")}
           </button>
-          <button type="submit" class="primary">
+          <button type="submit" class={ui.primary}>
             {t("confirm.go-on")}
           </button>
         </div>

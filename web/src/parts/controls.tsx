@@ -8,6 +8,8 @@ import type { GameStore } from "../state/game.ts";
 import { OFFER, OFFERED, OFFERING, OFFERS } from "../state/offers.ts";
 import { t } from "../texts/index.ts";
 import { Action, Confirm } from "./ui.tsx";
+import * as css from "./offers.module.css";
+import * as ui from "./ui.module.css";
 
 /** Whether the same game begins again without an answer from another person. */
 export function canRepeat(game: Game): boolean {
@@ -21,9 +23,9 @@ export function Controls({ store, game, isWide, hasCard }: { store: GameStore; g
   const isOver = game.status === "finished" || game.status === "aborted";
   const isOffered = (type: OfferType) => !(type === "rematch" && (hasCard || canRepeat(game))) && !(type === "takeback" && game.practice);
   return (
-    <div class="row">
+    <div class={ui.row}>
       {!isWide && (
-        <a class="button" href={`/rules/${game.variant}`}>
+        <a class={ui.button} href={`/rules/${game.variant}`}>
           {t("about.title")}
         </a>
       )}
@@ -33,7 +35,7 @@ export function Controls({ store, game, isWide, hasCard }: { store: GameStore; g
         </Action>
       ))}
       {game.ply > 0 && !hasCard && (isOver || isAlone(game)) && (
-        <a class="button" href={`/review/${game.id}`}>
+        <a class={ui.button} href={`/review/${game.id}`}>
           {t("review.title")}
         </a>
       )}
@@ -68,7 +70,7 @@ export function PendingOffers({ store, game }: { store: GameStore; game: Game })
   // Either player may end a pause, as if it were an offer of their own.
   const isUnderWay = (type: OfferType) => type === "pause" && game.clock.paused_at !== undefined;
   return (
-    <ul class="offers" aria-live="polite">
+    <ul class={css.offers} aria-live="polite">
       {answers.map((type) => (
         <li key={type}>
           <span>{t(OFFERED[type])}</span>

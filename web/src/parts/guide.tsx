@@ -5,6 +5,8 @@ import { useState } from "preact/hooks";
 
 import { set, settings } from "../state/settings.ts";
 import { t } from "../texts/index.ts";
+import * as css from "./offers.module.css";
+import * as ui from "./ui.module.css";
 
 const STEPS = 5;
 
@@ -22,15 +24,15 @@ export function Guide({ game }: { game: Game }) {
     t("guide.more"),
   ];
   return (
-    <section class="offers guide" aria-label={t("guide.label")}>
+    <section class={`${css.offers} ${css.guide}`} aria-label={t("guide.label")}>
       <p aria-live="polite">
-        <span class="quiet">{t("guide.step", { step, steps: STEPS })}</span> {words[step - 1]}
+        <span class={ui.quiet}>{t("guide.step", { step, steps: STEPS })}</span> {words[step - 1]}
       </p>
-      <button type="button" class="primary" onClick={isLast ? leave : () => setStep(step + 1)}>
+      <button type="button" class={ui.primary} onClick={isLast ? leave : () => setStep(step + 1)}>
         {t(isLast ? "guide.done" : "guide.next")}
       </button>
       {!isLast && (
-        <button type="button" class="plain" aria-label={t("guide.leave")} onClick={leave}>
+        <button type="button" class={ui.plain} aria-label={t("guide.leave")} onClick={leave}>
           ×
         </button>
       )}

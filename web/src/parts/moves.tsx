@@ -8,6 +8,8 @@ import { client, SOON } from "../client.ts";
 import type { GameStore } from "../state/game.ts";
 import { attempt } from "../state/messages.ts";
 import { t } from "../texts/index.ts";
+import * as css from "./moves.module.css";
+import * as ui from "./ui.module.css";
 
 /** A game may have 2,000 plies; the list shows the last of them. */
 const SHOWN_MAX = 300;
@@ -23,13 +25,13 @@ export function MoveList({ store, game }: { store: GameStore; game: Game }) {
   }, [isOpen, game.ply]);
   if (game.ply === 0) return null;
   return (
-    <details class="card moves" onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details class={`${ui.card} ${css.moves}`} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{t("moves.title", { count: game.ply })}</summary>
       <ol>
         {turnsOf(moves).map((turn) => (
-          <li key={turn[0]?.ply} class={turn[0]?.side}>
+          <li key={turn[0]?.ply} class={turn[0]?.side === "north" ? css.north : undefined}>
             {turn.map((move) => (
-              <span key={move.ply} class="move" title={moveInWords(move, store.nameOf(move.side))}>
+              <span key={move.ply} title={moveInWords(move, store.nameOf(move.side))}>
                 {nameOf(move.move)}
               </span>
             ))}

@@ -10,7 +10,7 @@ export function GameOptions({ game }: { game: Game }) {
   useEffect(() => void readOptionTexts(language.value), [language.value]);
   const { label, value } = optionTexts.value;
   return (
-    <dl class="options">
+    <dl>
       {Object.entries(game.options).map(([name, chosen]) => (
         <div key={name}>
           <dt>{label(name)}</dt>

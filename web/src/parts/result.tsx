@@ -9,6 +9,8 @@ import type { GameStore } from "../state/game.ts";
 import { t, word } from "../texts/index.ts";
 import { canRepeat } from "./controls.tsx";
 import { Action } from "./ui.tsx";
+import * as css from "./result.module.css";
+import * as ui from "./ui.module.css";
 
 /** The strongest level of the computer. */
 const LEVEL_MAX = 8;
@@ -20,20 +22,20 @@ export function ResultCard({ store, game, onClose }: { store: GameStore; game: G
   const { level = LEVEL_MAX } = game.opponent;
   const reason = word("reason", result.reason ?? "unknown");
   return (
-    <section class="result card" aria-label={t("result.label")}>
-      <button type="button" class="plain close" aria-label={t("result.close")} onClick={onClose}>
+    <section class={`${css.result} ${ui.card}`} aria-label={t("result.label")}>
+      <button type="button" class={`${ui.plain} ${css.close}`} aria-label={t("result.close")} onClick={onClose}>
         ×
       </button>
       <h2>{outcomeOf(game, (side) => store.nameOf(side))}</h2>
       {score && (
-        <p class="score" dir="ltr">
+        <p class={css.score} dir="ltr">
           {score.own} – {score.other}
         </p>
       )}
-      <p class="quiet">{reason.charAt(0).toLocaleUpperCase() + reason.slice(1)}</p>
-      <div class="row">
+      <p class={ui.quiet}>{reason.charAt(0).toLocaleUpperCase() + reason.slice(1)}</p>
+      <div class={ui.row}>
         {game.rematch_game_id && (
-          <a class="button primary" href={`/games/${game.rematch_game_id}`}>
+          <a class={`${ui.button} ${ui.primary}`} href={`/games/${game.rematch_game_id}`}>
             {t("controls.to-rematch")}
           </a>
         )}
@@ -51,7 +53,7 @@ export function ResultCard({ store, game, onClose }: { store: GameStore; game: G
           </Action>
         )}
         {game.ply > 0 && (
-          <a class="button" href={`/review/${game.id}`}>
+          <a class={ui.button} href={`/review/${game.id}`}>
             {t("review.title")}
           </a>
         )}

@@ -12,6 +12,9 @@ import { clockInWords, clockTime, relative } from "../texts/format.ts";
 import { t, type Key } from "../texts/index.ts";
 import { presetOf } from "./about.tsx";
 import { Action, Badge, PlayerName } from "./ui.tsx";
+import { cx } from "../cx.ts";
+import * as css from "./rows.module.css";
+import * as ui from "./ui.module.css";
 
 /** Who plays against whom, from the player's point of view. */
 export function Opponents({ game }: { game: Game }) {
@@ -70,16 +73,16 @@ export function GameRow({ game }: { game: Game }) {
   const { text, isUrgent } = stateOf(game);
   return (
     <li>
-      <a class={`game-row${isUrgent ? " urgent" : ""}`} href={`/games/${game.id}`}>
-        <span class="who">
+      <a class={cx(css.gameRow, isUrgent && css.urgent)} href={`/games/${game.id}`}>
+        <span class={css.who}>
           <Opponents game={game} />
         </span>
-        <span class="what">
+        <span class={css.what}>
           {titleOf(game.variant)}
           {game.practice && <Badge>{t("practice.badge")}</Badge>}
         </span>
-        <span class="state">{text}</span>
-        <time class="since" dateTime={game.updated_at}>
+        <span class={css.state}>{text}</span>
+        <time class={css.since} dateTime={game.updated_at}>
           {sinceOf(game)}
         </time>
       </a>
@@ -92,11 +95,11 @@ export function Lobby({ title = "lobby.title" }: { title?: Key }) {
   useEffect(followLobby, []);
   const others = lobby.value?.filter((game) => !isSeated(game));
   return (
-    <section class="card" aria-labelledby="lobby-title">
+    <section class={ui.card} aria-labelledby="lobby-title">
       <h2 id="lobby-title">{t(title)}</h2>
-      {others?.length === 0 && <p class="quiet">{t("lobby.none")}</p>}
-      {!others && <p class="quiet">{t("ui.loading")}</p>}
-      <ul class="rows">{others?.map((game) => <LobbyRow key={game.id} game={game} />)}</ul>
+      {others?.length === 0 && <p class={ui.quiet}>{t("lobby.none")}</p>}
+      {!others && <p class={ui.quiet}>{t("ui.loading")}</p>}
+      <ul class={css.rows}>{others?.map((game) => <LobbyRow key={game.id} game={game} />)}</ul>
     </section>
   );
 }
@@ -113,12 +116,12 @@ function LobbyRow({ game }: { game: Game }) {
     }
   };
   return (
-    <li class="game-row offer">
-      <span class="who">{creator && <PlayerName player={creator} />}</span>
-      <span class="what">
+    <li class={`${css.gameRow} ${css.offer}`}>
+      <span class={css.who}>{creator && <PlayerName player={creator} />}</span>
+      <span class={css.what}>
         {titleOf(game.variant)} · <span lang="en">{presetOf(game)}</span>
       </span>
-      <span class="what">{clockInWords(game.clock)}</span>
+      <span class={css.what}>{clockInWords(game.clock)}</span>
       <Action run={take} label={t("lobby.join-of", { name: creator?.name ?? "" })}>
         {t("game.join")}
       </Action>

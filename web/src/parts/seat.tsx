@@ -6,6 +6,8 @@ import { now } from "../state/network.ts";
 import { clockTime } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
 import { PlayerName } from "./ui.tsx";
+import { cx } from "../cx.ts";
+import * as css from "./game.module.css";
 
 export function Seat({ game, side, turn }: { game: Game; side: Side; turn: Side | null }) {
   const player = game.seats[side];
@@ -13,13 +15,13 @@ export function Seat({ game, side, turn }: { game: Game; side: Side; turn: Side 
   const { points } = game.board;
   const hasWon = game.result?.winner === side;
   return (
-    <div class={`seat${isOn ? " on" : ""}${hasWon ? " won" : ""}`}>
-      <span class="turn" aria-hidden="true">
+    <div class={cx(css.seat, isOn && css.on)}>
+      <span class={css.turn} aria-hidden="true">
         {hasWon ? "★" : isOn ? "▶" : ""}
       </span>
       {player ? <PlayerName player={player} /> : <em>{t("game.free-seat")}</em>}
-      <span class="side">{t(`side.${side}`)}</span>
-      {points && <span class="side">{t("game.points", { count: points[side] })}</span>}
+      <span class={css.side}>{t(`side.${side}`)}</span>
+      {points && <span class={css.side}>{t("game.points", { count: points[side] })}</span>}
       {/* A move that the server does not have yet stops no clock. */}
       <Time clock={game.clock} side={side} isOn={game.turn === side} isActive={game.status === "active"} />
     </div>
@@ -34,7 +36,7 @@ function Time({ clock, side, isOn, isActive }: { clock: Clock; side: Side; isOn:
   if (left === undefined) return null;
   const isShort = isOn && left < 60;
   return (
-    <span class={`time${isShort ? " short" : ""}`} role="timer" aria-label={t("game.time-left", { time: clockTime(left) })}>
+    <span class={cx(css.time, isShort && css.short)} role="timer" aria-label={t("game.time-left", { time: clockTime(left) })}>
       {clockTime(left)}
       {clock.paused_at ? ` ${t(clock.is_held ? "game.held" : "game.paused")}` : ""}
     </span>

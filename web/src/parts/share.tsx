@@ -9,6 +9,8 @@ import { me } from "../state/session.ts";
 import { set, settings } from "../state/settings.ts";
 import { t } from "../texts/index.ts";
 import { Action, Copy, Field } from "./ui.tsx";
+import * as css from "./game.module.css";
+import * as ui from "./ui.module.css";
 
 /** Takes a free seat, or waits for the one who does. */
 export function JoinPanel({ store, game, joinCode }: { store: GameStore; game: Game; joinCode: string | null }) {
@@ -19,20 +21,20 @@ export function JoinPanel({ store, game, joinCode }: { store: GameStore; game: G
   const canJoin = joinCode !== null || (actions ? actions.includes("join") : game.opponent.type === "open");
   if (joinCode !== null && joinCode === expiredCode.value) {
     return (
-      <p class="card" role="alert">
+      <p class={ui.card} role="alert">
         {t("join.expired")}
       </p>
     );
   }
-  if (!canJoin) return <p class="card">{t("join.not-you")}</p>;
+  if (!canJoin) return <p class={ui.card}>{t("join.not-you")}</p>;
   const creator = game.seats.south ?? game.seats.north;
   return (
-    <section class="card invite" aria-label={t("game.join")}>
+    <section class={`${ui.card} ${css.invite}`} aria-label={t("game.join")}>
       <p>{t("join.invites", { name: creator?.name ?? "" })}</p>
       {!me.value && (
         <Field id="guest-name" label={t("home.name")} value={settings.value.name} maxLength={32} onInput={(name) => set({ name })} />
       )}
-      <div class="row join">
+      <div class={`${ui.row} ${css.join}`}>
         <Action kind="primary" run={() => store.act(() => join(game.id, joinCode))}>
           {t("game.join")}
         </Action>
@@ -46,14 +48,14 @@ export function JoinPanel({ store, game, joinCode }: { store: GameStore; game: G
 
 function WaitingPanel({ store, game }: { store: GameStore; game: Game }) {
   const code = game.join_code;
-  if (code === undefined) return <p class="card">{t(game.opponent.type === "player" ? "join.waits-player" : "join.waits")}</p>;
+  if (code === undefined) return <p class={ui.card}>{t(game.opponent.type === "player" ? "join.waits-player" : "join.waits")}</p>;
   const link = `${location.origin}/games/${game.id}#join=${code}`;
   return (
-    <section class="card invite" aria-labelledby="invite-title">
+    <section class={`${ui.card} ${css.invite}`} aria-labelledby="invite-title">
       <h2 id="invite-title">{t("join.link-title")}</h2>
       <p>{t("join.link-text")}</p>
-      <input class="link" readOnly dir="ltr" value={link} aria-label={t("join.link-title")} onFocus={(event) => event.currentTarget.select()} />
-      <div class="row">
+      <input class={css.link} readOnly dir="ltr" value={link} aria-label={t("join.link-title")} onFocus={(event) => event.currentTarget.select()} />
+      <div class={ui.row}>
         <Copy text={link}>{t("ui.copy")}</Copy>
         {"share" in navigator && <Action run={() => shareLink(link)}>{t("ui.share")}</Action>}
         {game.me?.actions.includes("renew_join_code") && (
@@ -71,7 +73,7 @@ export function SharePanel({ game }: { game: Game }) {
   if (game.visibility === "private" || game.status === "open") return null;
   const link = `${location.origin}/g/${game.id}`;
   return (
-    <div class="row share">
+    <div class={ui.row}>
       <Copy text={link}>{t("share.watch")}</Copy>
       {"share" in navigator && <Action run={() => shareLink(link)}>{t("ui.share")}</Action>}
     </div>

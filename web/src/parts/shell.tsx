@@ -10,6 +10,9 @@ import { queued } from "../state/queue.ts";
 import { me } from "../state/session.ts";
 import { t } from "../texts/index.ts";
 import { PasswordQuestion } from "./confirm.tsx";
+import { cx } from "../cx.ts";
+import * as css from "./shell.module.css";
+import * as ui from "./ui.module.css";
 
 export function Shell({ children }: { children: ComponentChildren }) {
   const main = useRef<HTMLElement>(null);
@@ -20,28 +23,28 @@ export function Shell({ children }: { children: ComponentChildren }) {
   };
   return (
     <>
-      <a class="skip" href="#main" onClick={skip}>
+      <a class={css.skip} href="#main" onClick={skip}>
         {t("nav.skip")}
       </a>
-      <header class="head">
+      <header class={css.head}>
         <nav aria-label={t("nav.label")}>
-          <a class="brand" href="/">
+          <a class={css.brand} href="/">
             <svg viewBox="0 0 28 28" aria-hidden="true">
-              <circle class="bowl" cx="14" cy="14" r="13" />
-              <circle class="bean" cx="10.5" cy="11" r="3.6" />
-              <circle class="bean" cx="17.5" cy="11.5" r="3.6" />
-              <circle class="bean" cx="14" cy="17.5" r="3.6" />
+              <circle class={css.bowl} cx="14" cy="14" r="13" />
+              <circle class={css.bean} cx="10.5" cy="11" r="3.6" />
+              <circle class={css.bean} cx="17.5" cy="11.5" r="3.6" />
+              <circle class={css.bean} cx="14" cy="17.5" r="3.6" />
             </svg>
             Mancala
           </a>
           <a href="/lobby">{t("nav.lobby")}</a>
           <a href="/rules">{t("nav.rules")}</a>
           {me.value && (
-            <a class="wide" href="/games">
+            <a class={css.wide} href="/games">
               {t("nav.games")}
             </a>
           )}
-          <a class="person" href="/account">
+          <a class={css.person} href="/account">
             <bdi>{me.value ? me.value.name : t("nav.account")}</bdi>
           </a>
         </nav>
@@ -52,7 +55,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       </main>
       <Messages />
       <PasswordQuestion />
-      <footer class="foot">
+      <footer class={css.foot}>
         <a href="/settings">{t("nav.settings")}</a>
         <a href="/docs/">{t("nav.api")}</a>
       </footer>
@@ -64,7 +67,7 @@ function Connection() {
   const state = network.value;
   const waiting = queued.value.length;
   return (
-    <div role="status" class={`connection ${state}`}>
+    <div role="status" class={css.connection}>
       {state === "offline" && t(waiting > 0 ? "network.offline-queued" : "network.offline", { count: waiting })}
       {state === "trouble" && t("network.trouble")}
     </div>
@@ -73,16 +76,16 @@ function Connection() {
 
 function Messages() {
   return (
-    <div class="messages" role="log" aria-live="assertive" aria-label={t("messages.label")}>
+    <div class={css.messages} role="log" aria-live="assertive" aria-label={t("messages.label")}>
       {messages.value.map(({ id, text, kind, action }) => (
-        <div key={id} class={`message ${kind}`}>
+        <div key={id} class={cx(css.message, kind === "error" && css.error)}>
           <span>{text}</span>
           {action && (
-            <button type="button" class="plain" onClick={action.run}>
+            <button type="button" class={ui.plain} onClick={action.run}>
               {action.label}
             </button>
           )}
-          <button type="button" class="plain" aria-label={t("messages.dismiss")} onClick={() => dismiss(id)}>
+          <button type="button" class={ui.plain} aria-label={t("messages.dismiss")} onClick={() => dismiss(id)}>
             ×
           </button>
         </div>

@@ -9,6 +9,8 @@ import { me } from "../state/session.ts";
 import { set, settings } from "../state/settings.ts";
 import { t, type Key } from "../texts/index.ts";
 import { Action, Choice, Field, Pick, Tick } from "./ui.tsx";
+import * as css from "./starts.module.css";
+import * as ui from "./ui.module.css";
 
 const LEVELS = [1, 2, 3, 4, 5, 6, 7, 8];
 
@@ -33,8 +35,8 @@ const SETTINGS: Record<Way, () => JSX.Element> = { computer: Computer, friend: F
 export function Starts() {
   const [open, setOpen] = useState<Way | null>(null);
   return (
-    <section class="starts" aria-labelledby="starts-title">
-      <h2 id="starts-title" class="unseen">
+    <section class={css.starts} aria-labelledby="starts-title">
+      <h2 id="starts-title" class={ui.unseen}>
         {t("home.play")}
       </h2>
       {WAYS.map((way) => (
@@ -49,13 +51,13 @@ function Start({ way, isOpen, onToggle }: { way: Way; isOpen: boolean; onToggle(
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => panel.current?.scrollIntoView({ block: "nearest" }), [isOpen]);
   return (
-    <div class="start">
+    <div class={css.start}>
       <button type="button" aria-expanded={isOpen} aria-controls={isOpen ? `start-${way}` : undefined} onClick={onToggle}>
         <strong>{t(`home.${way}`)}</strong>
         <small>{t(`home.${way}-text`)}</small>
       </button>
       {isOpen && (
-        <div id={`start-${way}`} class="settings" ref={panel}>
+        <div id={`start-${way}`} class={css.settings} ref={panel}>
           <Settings />
         </div>
       )}
@@ -140,7 +142,7 @@ function Common({ opponent, children }: { opponent: string; children: ComponentC
         />
       )}
       {children}
-      <a class="button" href={`/new?variant=${variant}&opponent=${opponent}`}>
+      <a class={ui.button} href={`/new?variant=${variant}&opponent=${opponent}`}>
         {t("new.all")}
       </a>
     </>

@@ -5,18 +5,26 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { attempt } from "../state/messages.ts";
 import { isKey, t } from "../texts/index.ts";
+import * as ui from "./ui.module.css";
+
+/** How much a button says: what is done here most, what ends something, or hardly anything. */
+export type Kind = "primary" | "danger" | "plain" | "";
+
+const KINDS: Readonly<Record<Kind, string | undefined>> = { primary: ui.primary, danger: ui.danger, plain: ui.plain, "": undefined };
 
 export interface ActionProps {
   children: ComponentChildren;
   /** What the button does. Until it is done, the button cannot be pressed again. */
   run(): Promise<unknown>;
-  kind?: "primary" | "danger" | "plain" | "slot" | "slot absent" | "";
+  kind?: Kind;
+  /** What its place makes of it. */
+  place?: string;
   isDisabled?: boolean;
   label?: string;
 }
 
 /** A button that does something on the server, and shows the failure if it fails. */
-export function Action({ children, run, kind = "", isDisabled = false, label }: ActionProps) {
+export function Action({ children, run, kind = "", place, isDisabled = false, label }: ActionProps) {
   const [isBusy, setBusy] = useState(false);
   const onClick = async () => {
     if (isBusy) return;
@@ -25,7 +33,7 @@ export function Action({ children, run, kind = "", isDisabled = false, label }: 
     setBusy(false);
   };
   return (
-    <button type="button" class={kind} disabled={isDisabled} aria-busy={isBusy} aria-label={label} onClick={() => void onClick()}>
+    <button type="button" class={place ?? KINDS[kind]} disabled={isDisabled} aria-busy={isBusy} aria-label={label} onClick={() => void onClick()}>
       {children}
     </button>
   );
@@ -37,7 +45,7 @@ export interface ConfirmProps {
   question: string;
   /** What the answer "yes" is called. */
   yes: string;
-  kind?: ActionProps["kind"];
+  kind?: Kind;
   run(): Promise<unknown>;
 }
 
@@ -47,13 +55,13 @@ export function Confirm({ children, question, yes, kind = "", run }: ConfirmProp
   const close = () => dialog.current?.close();
   return (
     <>
-      <button type="button" class={kind} onClick={() => dialog.current?.showModal()}>
+      <button type="button" class={KINDS[kind]} onClick={() => dialog.current?.showModal()}>
         {children}
       </button>
       <dialog ref={dialog} aria-label={question}>
         <p>{question}</p>
-        <div class="row end">
-          <button type="button" class="plain" onClick={close}>
+        <div class={`${ui.row} ${ui.end}`}>
+          <button type="button" class={ui.plain} onClick={close}>
             {t("ui.cancel")}
           </button>
           <Action
@@ -82,7 +90,7 @@ export interface ChoiceProps<T extends string> {
 /** A few choices side by side, of which one holds. */
 export function Choice<T extends string>({ label, name, value, choices, onChange }: ChoiceProps<T>) {
   return (
-    <fieldset class="choice">
+    <fieldset class={ui.choice}>
       <legend>{label}</legend>
       {choices.map((choice) => (
         <label key={choice.value}>
@@ -105,7 +113,7 @@ export function Pick<T extends string>({ label, id, value, choices, onChange }: 
     if (chosen) onChange(chosen.value);
   };
   return (
-    <label class="field" for={id}>
+    <label class={ui.field} for={id}>
       <span>{label}</span>
       <select id={id} value={value} onChange={(event) => choose(event.currentTarget.value)}>
         {choices.map((choice) => (
@@ -133,7 +141,7 @@ export interface FieldProps {
 /** A line of text to fill in. */
 export function Field({ label, id, value, onInput, type = "text", autoComplete = "off", maxLength = 128, hint, isRequired }: FieldProps) {
   return (
-    <label class="field" for={id}>
+    <label class={ui.field} for={id}>
       <span>{label}</span>
       <input
         id={id}
@@ -156,7 +164,7 @@ export function Field({ label, id, value, onInput, type = "text", autoComplete =
 /** A wish that is on or off. */
 export function Tick({ label, id, isChecked, onChange }: { label: string; id: string; isChecked: boolean; onChange(isChecked: boolean): void }) {
   return (
-    <label class="check" for={id}>
+    <label class={ui.check} for={id}>
       <input id={id} type="checkbox" checked={isChecked} onChange={(event) => onChange(event.currentTarget.checked)} />
       <span>{label}</span>
     </label>
@@ -165,7 +173,7 @@ export function Tick({ label, id, isChecked, onChange }: { label: string; id: st
 
 /** A word about what it stands beside. */
 export function Badge({ children }: { children: ComponentChildren }) {
-  return <> <span class="badge">{children}</span></>;
+  return <> <span class={ui.badge}>{children}</span></>;
 }
 
 /** A form that sends nothing by itself. */
@@ -181,7 +189,7 @@ export function Form({ children, submit, run }: { children: ComponentChildren; s
   return (
     <form onSubmit={(event) => void onSubmit(event)}>
       {children}
-      <button type="submit" class="primary" aria-busy={isBusy}>
+      <button type="submit" class={ui.primary} aria-busy={isBusy}>
         {submit}
       </button>
     </form>
@@ -206,7 +214,7 @@ export function Copy({ text, children }: { text: string; children: ComponentChil
     <>
       <Action run={copy}>{outcome === "copied" ? t("ui.copied") : children}</Action>
       {outcome === "refused" && (
-        <label class="copy">
+        <label>
           {t("ui.copy-by-hand")}
           <input readOnly value={text} ref={(input) => input?.select()} />
         </label>
@@ -221,7 +229,7 @@ export function PlayerName({ player }: { player: { name: string; kind: string; d
   // The second of two at one device is no player, so nothing is said of one.
   const kind = other === undefined && player.kind !== "computer" ? `kind.${player.kind}` : "";
   return (
-    <span class="name">
+    <span class={ui.name}>
       <bdi>{other ?? player.name}</bdi>
       {isKey(kind) && <small> {t(kind)}</small>}
     </span>

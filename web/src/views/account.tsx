@@ -14,11 +14,14 @@ import { ensurePlayer, keep, keptGuest, me, recoveryCode, signInId } from "../st
 import { set } from "../state/settings.ts";
 import { relative } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
+import * as css from "./account.module.css";
+import * as rows from "../parts/rows.module.css";
+import * as ui from "../parts/ui.module.css";
 
 export function AccountView() {
   const { value: player } = me;
   return (
-    <div class="narrow stack">
+    <div class={`${ui.narrow} ${ui.stack}`}>
       <Heading title={t("account.title")}>{t("account.title")}</Heading>
       {player ? <Known player={player} /> : <Unknown />}
     </div>
@@ -30,14 +33,14 @@ function Unknown() {
   const [password, setPassword] = useState("");
   return (
     <>
-      <section class="card">
+      <section class={ui.card}>
         <h2>{t("account.new-title")}</h2>
         <p>{t("account.new-text")}</p>
         <Action kind="primary" run={ensurePlayer}>
           {t("account.be-guest")}
         </Action>
       </section>
-      <section class="card">
+      <section class={ui.card}>
         <h2>{t("account.register")}</h2>
         <p>{t("account.register-new")}</p>
         <Form submit={t("account.register")} run={() => client.session.register(name.trim(), password, SOON)}>
@@ -70,7 +73,7 @@ function SignIn() {
   const [name, setName] = useState("");
   const [password, setPassword] = useState("");
   return (
-    <section class="card">
+    <section class={ui.card}>
       <h2>{t("account.sign-in")}</h2>
       <Form submit={t("account.sign-in")} run={() => client.session.signIn(name.trim(), password, SOON)}>
         <Field id="name" label={t("account.name")} value={name} maxLength={32} autoComplete="username" isRequired onInput={setName} />
@@ -91,7 +94,7 @@ function SignIn() {
 function Recover() {
   const [code, setCode] = useState("");
   return (
-    <section class="card">
+    <section class={ui.card}>
       <h2>{t("account.recover")}</h2>
       <p>{t("account.recover-text")}</p>
       <Form submit={t("account.recover")} run={() => client.session.recover(code, SOON)}>
@@ -123,17 +126,17 @@ function RecoveryCode() {
   const renew = () => keep(client.session.renewRecoveryCode(SOON));
   const forget = () => keep(client.session.forgetRecoveryCode());
   return (
-    <section class="card" aria-labelledby="code-title">
+    <section class={ui.card} aria-labelledby="code-title">
       <h2 id="code-title">{t("account.code")}</h2>
       <p>{t("account.code-text")}</p>
       {code !== null && (
         <p>
-          <code class="code" dir="ltr">
+          <code class={css.code} dir="ltr">
             {code}
           </code>
         </p>
       )}
-      <div class="row">
+      <div class={ui.row}>
         {code !== null && <Copy text={code}>{t("ui.copy")}</Copy>}
         {code !== null && <Action run={forget}>{t("account.code-noted")}</Action>}
         {code === null && <Action run={renew}>{t("account.code-renew")}</Action>}
@@ -152,10 +155,10 @@ function KeptGuest() {
   };
   const forget = () => keep(client.session.forgetGuest());
   return (
-    <section class="card">
+    <section class={ui.card}>
       <h2>{t("account.merge-title")}</h2>
       <p>{t("account.merge-text", { name: guest.name })}</p>
-      <div class="row">
+      <div class={ui.row}>
         <Action kind="primary" run={merge}>
           {t("account.merge")}
         </Action>
@@ -185,12 +188,12 @@ function Profile({ player }: { player: Player }) {
       setProfile((before) => before && { ...before, is_findable: isFindable });
     });
   return (
-    <section class="card">
+    <section class={ui.card}>
       <h2>
         <PlayerName player={player} />
       </h2>
       {profile && (
-        <dl class="figures">
+        <dl class={css.figures}>
           {(["active", "won", "lost", "drawn"] as const).map((key) => (
             <div key={key}>
               <dt>{t(`count.${key}`)}</dt>
@@ -199,7 +202,7 @@ function Profile({ player }: { player: Player }) {
           ))}
         </dl>
       )}
-      <p class="quiet">
+      <p class={ui.quiet}>
         {t("account.id")} <code dir="ltr">{player.id}</code>
       </p>
       <Form submit={t("account.rename")} run={rename}>
@@ -221,7 +224,7 @@ function BecomeAccount({ player }: { player: Player }) {
     say(t("account.registered"));
   };
   return (
-    <section class="card">
+    <section class={ui.card}>
       <h2>{t("account.register")}</h2>
       <p>{t("account.register-text")}</p>
       <Form submit={t("account.register")} run={register}>
@@ -240,7 +243,7 @@ function ChangePassword() {
     say(t("account.password-changed"));
   };
   return (
-    <section class="card">
+    <section class={ui.card}>
       <h2>{t("account.change-password")}</h2>
       <p>{t("account.change-password-text")}</p>
       <Form submit={t("account.change-password")} run={change}>
@@ -268,20 +271,20 @@ function SignIns({ player }: { player: Player }) {
     await read();
   };
   return (
-    <section class="card">
+    <section class={ui.card}>
       <h2>{t("account.sign-ins")}</h2>
-      <ul class="rows">
+      <ul class={rows.rows}>
         {items?.map(({ id, last_used_at: at }) => (
-          <li key={id} class="game-row">
-            <span class="who">{id === own ? t("account.this-device") : t("account.other-device")}</span>
-            <time class="since" dateTime={at}>
+          <li key={id} class={rows.gameRow}>
+            <span class={rows.who}>{id === own ? t("account.this-device") : t("account.other-device")}</span>
+            <time class={rows.since} dateTime={at}>
               {t("account.last-used", { time: relative(at, now.value) })}
             </time>
             {id !== own && <Action run={() => end(id)}>{t("account.end")}</Action>}
           </li>
         ))}
       </ul>
-      <div class="row">
+      <div class={ui.row}>
         <SignOut player={player} />
       </div>
     </section>
@@ -328,10 +331,10 @@ function Data({ isGuest }: { isGuest: boolean }) {
     say(t("account.erased"));
   };
   return (
-    <section class="card">
+    <section class={ui.card}>
       <h2>{t("account.data")}</h2>
       <p>{t("account.data-text")}</p>
-      <div class="row">
+      <div class={ui.row}>
         <Action run={download}>{t("account.export")}</Action>
         <Confirm kind="danger" question={t("account.erase-question")} yes={t("account.erase")} run={erase}>
           {t(isGuest ? "account.erase-guest" : "account.erase")}

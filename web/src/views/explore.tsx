@@ -7,11 +7,12 @@ import { Pick } from "../parts/ui.tsx";
 import { titleOf, variants } from "../state/create.ts";
 import { failedBy } from "../state/messages.ts";
 import { t } from "../texts/index.ts";
-import "../styles/study.css";
 import { Explorer } from "./review/explorer.tsx";
 import { NoVariant } from "./rules/none.tsx";
 import { useSandbox } from "./rules/sandbox-store.ts";
 import { SandboxBoard } from "./rules/sandbox.tsx";
+import * as css from "./study.module.css";
+import * as ui from "../parts/ui.module.css";
 
 export function ExploreView({ variant }: { variant: string }) {
   const [preset, setPreset] = useState("standard");
@@ -21,10 +22,10 @@ export function ExploreView({ variant }: { variant: string }) {
   const title = t("explorer.title-of", { variant: titleOf(variant) });
   const position = sandbox.now()?.position;
   return (
-    <div class="rules">
+    <div class={`${css.study} ${css.rules}`}>
       <Heading title={title}>{title}</Heading>
-      <div class="two">
-        <section class="card" aria-label={t("board.label")}>
+      <div class={css.two}>
+        <section class={ui.card} aria-label={t("board.label")}>
           {presets.length > 1 && (
             <Pick
               id="explore-preset"
@@ -36,7 +37,7 @@ export function ExploreView({ variant }: { variant: string }) {
           )}
           <SandboxBoard sandbox={sandbox} />
         </section>
-        <section class="card" aria-labelledby="explored-title">
+        <section class={ui.card} aria-labelledby="explored-title">
           <h2 id="explored-title">{t("explorer.played-here")}</h2>
           {position !== undefined && <Explorer key={preset} rules={sandbox.rules} position={position} onMove={(move) => void sandbox.play(move)} />}
         </section>

@@ -25,6 +25,9 @@ import { network } from "../state/network.ts";
 import { me } from "../state/session.ts";
 import { useStore } from "../state/store.ts";
 import { t } from "../texts/index.ts";
+import { cx } from "../cx.ts";
+import * as css from "../parts/game.module.css";
+import * as ui from "../parts/ui.module.css";
 
 export function GameView({ id, joinCode }: { id: string; joinCode: string | null }) {
   // Another player sees another game: what may be done, and which side is below.
@@ -34,9 +37,9 @@ export function GameView({ id, joinCode }: { id: string; joinCode: string | null
   const { value: game } = store.game;
   if (!game) {
     return (
-      <div class="narrow">
+      <div class={ui.narrow}>
         <Heading title={t("game.title")}>{t("game.title")}</Heading>
-        <p class="quiet">{t("ui.loading")}</p>
+        <p class={ui.quiet}>{t("ui.loading")}</p>
       </div>
     );
   }
@@ -46,11 +49,11 @@ export function GameView({ id, joinCode }: { id: string; joinCode: string | null
 /** A game that is none, private or erased. */
 function Missing({ error }: { error: unknown }) {
   return (
-    <div class="narrow">
+    <div class={ui.narrow}>
       <Heading title={t("game.missing")}>{t("game.missing")}</Heading>
       <p>{explain(error)}</p>
       <p>
-        <a class="button" href="/">
+        <a class={ui.button} href="/">
           {t("nav.home")}
         </a>
       </p>
@@ -72,10 +75,10 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
   const hasCard = useSteady(game.result !== null, store.isStill.value) && !isCardClosed;
   const controls = <Controls store={store} game={game} isWide={isWide} hasCard={hasCard} />;
   return (
-    <div class="game" style={ratioOf(shape)}>
-      <div class="top">
+    <div class={css.game} style={ratioOf(shape)}>
+      <div class={css.top}>
         {/* A tab among others shows that it is the player's turn. */}
-        <div class="name-of">
+        <div class={css.nameOf}>
           <Heading title={isMine ? `● ${t("row.your-turn")} – ${name}` : t("game.title-of", { variant: name, south: store.nameOf("south"), north: store.nameOf("north") })}>
             {name}
             {game.practice && <Badge>{t("practice.badge")}</Badge>}
@@ -86,12 +89,12 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
         <PendingOffers store={store} game={game} />
         {isWide && <Resign store={store} game={game} />}
       </div>
-      <div class="table">
-        <div class="notices">
+      <div class={css.table}>
+        <div class={css.notices}>
           <JoinPanel store={store} game={game} joinCode={joinCode} />
         </div>
         <Seat game={game} side={opposite(bottom)} turn={turn} />
-        <div class="stage">
+        <div class={css.stage}>
           <TableBoard store={store} game={game} bottom={bottom} layout={layout} />
           {hasCard && <ResultCard store={store} game={game} onClose={() => setCardClosed(true)} />}
         </div>
@@ -100,13 +103,13 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
           {game.practice && game.me?.side && <HintLine store={store} game={game} />}
           <Status store={store} game={game} />
         </Bar>
-        <p class="told" role="status" aria-live="polite" aria-atomic="true">
+        <p class={`${ui.told} ${css.news}`} role="status" aria-live="polite" aria-atomic="true">
           {store.told.value}
         </p>
       </div>
-      <aside class="stack">
+      <aside class={ui.stack}>
         {isWide && (
-          <section class="card controls" aria-label={t("controls.label")}>
+          <section class={`${ui.card} ${css.controls}`} aria-label={t("controls.label")}>
             {controls}
           </section>
         )}
@@ -159,7 +162,7 @@ function Status({ store, game }: { store: GameStore; game: Game }) {
   const refusal = store.refusal.value;
   const isRefused = refusal !== null && refusal.ply === store.now.value?.ply;
   return (
-    <p class="status" data-status={game.status}>
+    <p class={css.status} data-status={game.status}>
       <span>{preview ? previewInWords(preview) : isRefused ? refusal.words : words}</span>
       <Presence store={store} game={game} />
     </p>
@@ -170,7 +173,7 @@ function Status({ store, game }: { store: GameStore; game: Game }) {
 function HintLine({ store, game }: { store: GameStore; game: Game }) {
   const hint = store.hint.value;
   return (
-    <p class="told hint" role="status" aria-live="polite" aria-atomic="true">
+    <p class={`${ui.told} ${css.hint}`} role="status" aria-live="polite" aria-atomic="true">
       {hint ? hintInWords(hint, game.board) : store.hints.isAsking.value ? t("hint.asking") : ""}
     </p>
   );
@@ -189,6 +192,8 @@ function statusOf(store: GameStore, game: Game): string {
   return game.seats[now.turn]?.kind === "computer" ? t("game.thinks", { name }) : t("game.turn-of", { name });
 }
 
+const PRESENCE = { live: css.live, sent: undefined, away: css.away, queued: css.queued } as const;
+
 /** Whether the own moves have arrived. An invitation to a private game follows nothing, and a game that is over is not live. */
 function Presence({ store, game }: { store: GameStore; game: Game }) {
   if (store.isInvitation.value) return null;
@@ -196,7 +201,7 @@ function Presence({ store, game }: { store: GameStore; game: Game }) {
   const state = waiting === 0 ? (network.value === "fine" ? "live" : "away") : network.value === "fine" ? "sent" : "queued";
   if (state === "live" && (game.status === "finished" || game.status === "aborted")) return null;
   return (
-    <span class={`presence ${state}`} data-presence={state}>
+    <span class={cx(css.presence, PRESENCE[state])} data-presence={state}>
       {t(`presence.${state}`, { count: waiting })}
     </span>
   );

@@ -11,16 +11,18 @@ import { ask } from "../state/ask.ts";
 import { offeredVariants, titleOf } from "../state/create.ts";
 import { explain } from "../state/messages.ts";
 import { me } from "../state/session.ts";
-import "../styles/history.css";
 import { day } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
 import { filtersIn, NO_FILTERS, queryOf, searchOf, type Filters } from "./history/filters.ts";
+import * as css from "./history/history.module.css";
+import * as rows from "../parts/rows.module.css";
+import * as ui from "../parts/ui.module.css";
 
 type Page = Schemas["GamePage"];
 
 export function HistoryView() {
   return (
-    <div class="history">
+    <div class={css.history}>
       <Heading title={t("history.title")}>{t("history.title")}</Heading>
       {me.value ? <History /> : <Nobody />}
     </div>
@@ -29,9 +31,9 @@ export function HistoryView() {
 
 function Nobody() {
   return (
-    <p class="row">
+    <p class={ui.row}>
       <span>{t("home.no-player")}</span>
-      <a class="button" href="/account">
+      <a class={ui.button} href="/account">
         {t("nav.account")}
       </a>
     </p>
@@ -49,7 +51,7 @@ function History() {
   return (
     <>
       <FilterFields filters={filters} onChange={change} />
-      <p role="status" class="quiet">
+      <p role="status" class={ui.quiet}>
         {error !== null ? explain(error) : games === null ? t("ui.loading") : games.length === 0 && cursor === null ? t("history.none") : ""}
       </p>
       {error !== null && (
@@ -58,8 +60,8 @@ function History() {
         </button>
       )}
       {games !== null && games.length > 0 && (
-        <div class="card">
-          <ul class="rows">
+        <div class={ui.card}>
+          <ul class={rows.rows}>
             {games.map((game) => (
               <PastGame key={game.id} game={game} />
             ))}
@@ -107,7 +109,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(part: 
   const people = useOpponents();
   const isFiltered = Object.values(filters).some((value) => value !== "");
   return (
-    <form class="card filters" role="search" aria-label={t("history.filters")} onSubmit={(event) => event.preventDefault()}>
+    <form class={`${ui.card} ${css.filters}`} role="search" aria-label={t("history.filters")} onSubmit={(event) => event.preventDefault()}>
       <Pick id="by-variant" label={t("home.variant")} value={filters.variant} choices={[any, ...offeredVariants()]} onChange={(variant) => onChange({ variant })} />
       <Pick
         id="by-opponent"
@@ -148,7 +150,7 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(part: 
 
 function Day({ id, label, value, onChange }: { id: string; label: string; value: string; onChange(value: string): void }) {
   return (
-    <label class="field" for={id}>
+    <label class={ui.field} for={id}>
       <span>{label}</span>
       <input id={id} type="date" value={value} onChange={(event) => onChange(event.currentTarget.value)} />
     </label>
@@ -171,22 +173,22 @@ function useOpponents(): readonly Schemas["Player"][] {
 function PastGame({ game }: { game: Game }) {
   const at = game.finished_at ?? game.updated_at;
   return (
-    <li class="past">
-      <a class="game-row" href={`/games/${game.id}`}>
-        <span class="who">
+    <li class={css.past}>
+      <a class={rows.gameRow} href={`/games/${game.id}`}>
+        <span class={rows.who}>
           <Opponents game={game} />
         </span>
-        <span class="what">
+        <span class={rows.what}>
           {titleOf(game.variant)} · {t("moves.title", { count: game.ply })}
           {game.analysed_at && <Badge>{t("history.analysed")}</Badge>}
         </span>
-        <span class="state">{stateOf(game).text}</span>
-        <time class="since" dateTime={at}>
+        <span class={rows.state}>{stateOf(game).text}</span>
+        <time class={rows.since} dateTime={at}>
           {day(at)}
         </time>
       </a>
       {game.ply > 0 && (
-        <a class="button" href={`/review/${game.id}`}>
+        <a class={ui.button} href={`/review/${game.id}`}>
           {t("review.title")}
         </a>
       )}

@@ -8,28 +8,29 @@ import { Starts } from "../parts/starts.tsx";
 import { followMine } from "../state/lists.ts";
 import { chosenVariant } from "../state/create.ts";
 import { me } from "../state/session.ts";
-import "../styles/home.css";
 import { t } from "../texts/index.ts";
 import { Kinds } from "./home/kinds.tsx";
 import { Invitations, MyGames, Running, Turns } from "./home/lists.tsx";
 import { TryBoard } from "./home/try.tsx";
+import * as css from "./home/home.module.css";
+import * as rows from "../parts/rows.module.css";
 
 export function Home() {
   useEffect(followMine, [me.value?.id]);
   const variant = chosenVariant();
   // A player's own games come first. Visitors see that others play.
   const lists = (
-    <div class="lists">
+    <div class={rows.lists}>
       <MyGames />
       <Lobby />
     </div>
   );
   return (
-    <div class="home">
+    <div class={css.home}>
       <Heading title="Mancala">{t("home.title")}</Heading>
       <Turns />
       <Invitations />
-      <div class="hero">
+      <div class={css.hero}>
         <TryBoard key={variant} variant={variant} />
         <Starts />
         <Kinds />

@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Heading } from "../parts/shell.tsx";
 import { explain } from "../state/messages.ts";
 import { t } from "../texts/index.ts";
+import * as ui from "../parts/ui.module.css";
 
 /** A component whose code is loaded when it is needed. If it cannot be loaded, the page says so and offers to try again. */
 export function later<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
@@ -25,9 +26,9 @@ export function later<P extends object>(load: () => Promise<ComponentType<P>>): 
       const View = loaded;
       return <View {...props} />;
     }
-    if (error === null) return <p class="narrow quiet">{t("ui.loading")}</p>;
+    if (error === null) return <p class={`${ui.narrow} ${ui.quiet}`}>{t("ui.loading")}</p>;
     return (
-      <div class="narrow">
+      <div class={ui.narrow}>
         <Heading title={t("later.failed")}>{t("later.failed")}</Heading>
         <p>{navigator.onLine ? explain(error) : t("network.offline")}</p>
         <button type="button" onClick={begin}>

@@ -4,16 +4,19 @@ import { Lobby } from "../parts/rows.tsx";
 import { Heading } from "../parts/shell.tsx";
 import { Seek } from "../parts/starts.tsx";
 import { t } from "../texts/index.ts";
+import * as css from "../parts/rows.module.css";
+import * as starts from "../parts/starts.module.css";
+import * as ui from "../parts/ui.module.css";
 
 export function LobbyView() {
   return (
     <div>
       <Heading title={t("lobby.title")}>{t("lobby.title")}</Heading>
-      <div class="lists">
+      <div class={css.lists}>
         <Lobby title="row.open" />
-        <section class="card" aria-labelledby="seek-title">
+        <section class={ui.card} aria-labelledby="seek-title">
           <h2 id="seek-title">{t("home.seek")}</h2>
-          <div class="seek">
+          <div class={starts.seek}>
             <Seek />
           </div>
         </section>

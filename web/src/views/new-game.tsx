@@ -9,7 +9,6 @@ import { explain } from "../state/messages.ts";
 import { settings } from "../state/settings.ts";
 import { language, t } from "../texts/index.ts";
 import { readOptionTexts } from "../texts/options/index.ts";
-import "../styles/study.css";
 import { idOf, type Errors } from "./new-game/fields.tsx";
 import { issueInWords, Options } from "./new-game/options.tsx";
 import { OpponentFields, TimeFields, VisibilityFields } from "./new-game/people.tsx";
@@ -18,6 +17,9 @@ import { fieldsOf, issuesOf } from "./new-game/schema.ts";
 import { isSeek, optionsOf, type Filled, type Opponent } from "./new-game/settings.ts";
 import { useSubmit } from "./new-game/submit.ts";
 import { useVariant, type Variant } from "./variant.ts";
+import * as css from "./new-game/new-game.module.css";
+import * as study from "./study.module.css";
+import * as ui from "../parts/ui.module.css";
 
 const OPPONENTS: readonly Opponent[] = ["computer", "open", "link", "player", "self"];
 
@@ -55,7 +57,7 @@ export function NewGameView() {
   const name = isKnown ? filled.variant : (known[0]?.name ?? filled.variant);
   const { variant, error, again } = useVariant(name);
   return (
-    <div class="new-game">
+    <div class={css.newGame}>
       <Heading title={t("new.title")}>{t("new.title")}</Heading>
       {known.length > 1 && (
         <Choice
@@ -69,7 +71,7 @@ export function NewGameView() {
       {variant ? (
         <NewGameForm variant={variant} filled={{ ...filled, variant: name }} setFilled={setFilled} />
       ) : error === null ? (
-        <p class="quiet">{t("ui.loading")}</p>
+        <p class={ui.quiet}>{t("ui.loading")}</p>
       ) : (
         <p role="alert">
           {explain(error)}{" "}
@@ -107,23 +109,23 @@ function NewGameForm({ variant, filled, setFilled }: FormProps) {
     else submit();
   };
   return (
-    <form ref={form} class="two" noValidate onSubmit={onSubmit}>
-      <div class="stack">
-        <section class="card" aria-labelledby="people-title">
+    <form ref={form} class={study.two} noValidate onSubmit={onSubmit}>
+      <div class={ui.stack}>
+        <section class={ui.card} aria-labelledby="people-title">
           <h2 id="people-title">{t("new.people")}</h2>
           <OpponentFields filled={current} errors={errors} onChange={change} />
         </section>
-        <section class="card" aria-labelledby="time-title">
+        <section class={ui.card} aria-labelledby="time-title">
           <h2 id="time-title">{t("new.time")}</h2>
           <TimeFields filled={current} errors={errors} onChange={change} />
           <VisibilityFields filled={current} errors={errors} onChange={change} />
         </section>
       </div>
-      <section class="card" aria-labelledby="rules-title">
+      <section class={ui.card} aria-labelledby="rules-title">
         <h2 id="rules-title">{t("new.rules")}</h2>
         <PresetFields variant={variant} preset={current.preset} onChange={(next) => change({ preset: next, options: {} })} />
         <Preview rules={{ variant: variant.name, preset: current.preset, options: { ...values } }} isValid={issues.size === 0} />
-        <details class="all-options" open={Object.keys(values).length > 0 || [...errors.keys()].some((pointer) => pointer.startsWith("/options"))}>
+        <details class={css.allOptions} open={Object.keys(values).length > 0 || [...errors.keys()].some((pointer) => pointer.startsWith("/options"))}>
           <summary>{t("new.options", { count: Object.keys(values).length })}</summary>
           <Options
             schema={schema}
@@ -139,7 +141,7 @@ function NewGameForm({ variant, filled, setFilled }: FormProps) {
         </details>
       </section>
       <Summary errors={errors} shown={form.current} isRefused={refusals.size > 0} />
-      <button type="submit" class="primary" aria-busy={isBusy}>
+      <button type="submit" class={ui.primary} aria-busy={isBusy}>
         {t(isSeek(current) ? "home.seek" : "new.begin")}
       </button>
     </form>
@@ -158,7 +160,7 @@ function PresetFields({ variant, preset, onChange }: { variant: Variant; preset:
         onChange={onChange}
       />
       {chosen && (
-        <p class="quiet preset-text">
+        <p class={ui.quiet}>
           <span lang="en" dir="ltr">
             {chosen.description}
           </span>{" "}
@@ -174,7 +176,7 @@ function Summary({ errors, shown, isRefused }: { errors: Errors; shown: HTMLForm
   if (errors.size === 0) return null;
   const others = [...errors].filter(([pointer]) => !shown?.querySelector(`#${CSS.escape(idOf(pointer))}`));
   return (
-    <div class="summary" role="alert">
+    <div class={css.summary} role="alert">
       <p>{t(isRefused ? "form.refused" : "form.look", { count: errors.size })}</p>
       {others.map(([pointer, text]) => (
         <p key={pointer}>{text}</p>

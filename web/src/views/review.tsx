@@ -13,7 +13,6 @@ import { layoutOf, titleOf } from "../state/create.ts";
 import { explain, failedBy } from "../state/messages.ts";
 import { useStore } from "../state/store.ts";
 import { t, word } from "../texts/index.ts";
-import "../styles/study.css";
 import { GoOn, ShareGame } from "./review/actions.tsx";
 import { ExplorerPanel } from "./review/explorer.tsx";
 import { Graph } from "./review/graph.tsx";
@@ -22,6 +21,11 @@ import { PlyList, moveOf } from "./review/list.tsx";
 import { NotePanel } from "./review/note.tsx";
 import { Steps, useStepKeys } from "./review/steps.tsx";
 import { ReviewStore } from "./review/store.ts";
+import { cx } from "../cx.ts";
+import * as css from "./review/review.module.css";
+import * as table from "../parts/game.module.css";
+import * as study from "./study.module.css";
+import * as ui from "../parts/ui.module.css";
 
 /** The ply in an address, after `#ply=`. */
 function plyOf(hash: string): number | null {
@@ -43,9 +47,9 @@ export function ReviewView({ id }: { id: string }) {
   if (failure !== null && store.points.value.length === 0) return <Missing store={store} />;
   if (!game || !store.now.value) {
     return (
-      <div class="narrow">
+      <div class={ui.narrow}>
         <Heading title={t("review.title")}>{t("review.title")}</Heading>
-        <p class="quiet">{t("ui.loading")}</p>
+        <p class={ui.quiet}>{t("ui.loading")}</p>
       </div>
     );
   }
@@ -56,16 +60,16 @@ export function ReviewView({ id }: { id: string }) {
 function Missing({ store }: { store: ReviewStore }) {
   const { value: error } = store.failure;
   return (
-    <div class="narrow">
+    <div class={ui.narrow}>
       <Heading title={t("game.missing")}>{t("game.missing")}</Heading>
       <p>{explain(error)}</p>
-      <p class="row">
+      <p class={ui.row}>
         {!failedBy(error, "not_found") && (
-          <button type="button" class="primary" onClick={() => store.retry()}>
+          <button type="button" class={ui.primary} onClick={() => store.retry()}>
             {t("study.again")}
           </button>
         )}
-        <a class="button" href="/">
+        <a class={ui.button} href="/">
           {t("nav.home")}
         </a>
       </p>
@@ -78,9 +82,9 @@ function Desk({ store, game }: { store: ReviewStore; game: Game }) {
   const [south, north] = [store.nameOf("south", null), store.nameOf("north", null)];
   const title = t("review.title-of", { variant: titleOf(game.variant), south, north });
   return (
-    <div class="review">
+    <div class={`${study.study} ${css.review}`}>
       <Heading title={title}>{title}</Heading>
-      <div class="table">
+      <div>
         <Names store={store} isTop />
         <DeskBoard store={store} game={game} />
         <Names store={store} isTop={false} />
@@ -90,14 +94,14 @@ function Desk({ store, game }: { store: ReviewStore; game: Game }) {
         <SpecialTries store={store} />
         <Graph store={store} />
       </div>
-      <aside class="stack">
-        <section class="card" aria-labelledby="plies-title">
+      <aside class={ui.stack}>
+        <section class={ui.card} aria-labelledby="plies-title">
           <h2 id="plies-title">{t("review.moves")}</h2>
           <PlyList store={store} />
           {!store.isWhole.value && <Incomplete store={store} />}
-          <div class="row">
+          <div class={ui.row}>
             <GoOn store={store} game={game} />
-            <a class="button" href={`/games/${game.id}`}>
+            <a class={ui.button} href={`/games/${game.id}`}>
               {t("review.to-game")}
             </a>
           </div>
@@ -105,7 +109,7 @@ function Desk({ store, game }: { store: ReviewStore; game: Game }) {
         <Analysis store={store} />
         <ExplorerPanel rules={game} position={store.now.value?.position ?? ""} onMove={(move) => void store.try(move)} />
       </aside>
-      <div class="under">
+      <div class={css.under}>
         <NotePanel store={store} />
         <ShareGame store={store} game={game} />
       </div>
@@ -116,7 +120,7 @@ function Desk({ store, game }: { store: ReviewStore; game: Game }) {
 /** Plies that are still on their way, or that could not be read. */
 function Incomplete({ store }: { store: ReviewStore }) {
   const { value: error } = store.failure;
-  if (error === null) return <p class="quiet">{t("ui.loading")}</p>;
+  if (error === null) return <p class={ui.quiet}>{t("ui.loading")}</p>;
   return (
     <p role="alert">
       {explain(error)}{" "}
@@ -131,15 +135,15 @@ function Names({ store, isTop }: { store: ReviewStore; isTop: boolean }) {
   const side = isTop ? opposite(store.bottom()) : store.bottom();
   const point = store.now.value;
   return (
-    <div class={`seat${point?.turn === side ? " on" : ""}`}>
-      <span class="turn" aria-hidden="true">
+    <div class={cx(table.seat, css.names, point?.turn === side && table.on)}>
+      <span class={table.turn} aria-hidden="true">
         {point?.turn === side ? "▶" : ""}
       </span>
-      <span class="name">
+      <span class={ui.name}>
         <bdi>{store.nameOf(side)}</bdi>
       </span>
-      {store.nameOf(side) !== t(`side.${side}`) && <span class="side">{t(`side.${side}`)}</span>}
-      {point?.board.points && <span class="side">{t("game.points", { count: point.board.points[side] })}</span>}
+      {store.nameOf(side) !== t(`side.${side}`) && <span class={table.side}>{t(`side.${side}`)}</span>}
+      {point?.board.points && <span class={table.side}>{t("game.points", { count: point.board.points[side] })}</span>}
     </div>
   );
 }
@@ -176,10 +180,10 @@ function Told({ store, game }: { store: ReviewStore; game: Game }) {
   const words = [t("review.ply-of", { ply, last }), store.told.value, isEnd ? endOf(store, game) : ""];
   return (
     <>
-      <p class="told" role="status" aria-live="polite" aria-atomic="true">
+      <p class={`${ui.told} ${css.said}`} role="status" aria-live="polite" aria-atomic="true">
         {tried && tried.at > 0 ? store.told.value : words.filter(Boolean).join(" · ")}
       </p>
-      <p class="told preview">{preview ? previewInWords(preview) : t("review.try-hint")}</p>
+      <p class={`${ui.told} ${css.would}`}>{preview ? previewInWords(preview) : t("review.try-hint")}</p>
     </>
   );
 }
@@ -195,9 +199,9 @@ function Tried({ store }: { store: ReviewStore }) {
   const { value: tried } = store.variation;
   if (!tried) return null;
   return (
-    <div class="card variation" role="group" aria-labelledby="variation-title">
+    <div class={`${ui.card} ${css.variation}`} role="group" aria-labelledby="variation-title">
       <span id="variation-title">{t(tried.isBest ? "review.best-from" : "review.variation-from", { ply: tried.from })}</span>
-      <span class="row" dir="ltr">
+      <span class={`${ui.row} ${css.line}`} dir="ltr">
         {tried.points.map((point, n) => (
           <button
             key={n}
@@ -210,7 +214,7 @@ function Tried({ store }: { store: ReviewStore }) {
           </button>
         ))}
       </span>
-      <button type="button" class="leave" onClick={() => store.leave()}>
+      <button type="button" onClick={() => store.leave()}>
         {t("review.leave")}
       </button>
     </div>
@@ -223,7 +227,7 @@ function SpecialTries({ store }: { store: ReviewStore }) {
   const special = !point || point.board.pending ? [] : specialOf(point.legal);
   if (special.length === 0) return null;
   return (
-    <div class="row special">
+    <div class={`${ui.row} ${css.special}`}>
       {special.map((move) => (
         <button key={move} type="button" onClick={() => void store.try(move)}>
           {word("special", move)}

@@ -10,12 +10,14 @@ import { explain, failedBy } from "../state/messages.ts";
 import { settings } from "../state/settings.ts";
 import { language, spoken, t } from "../texts/index.ts";
 import { optionTexts, readOptionTexts } from "../texts/options/index.ts";
-import "../styles/study.css";
 import { blocksOf, Inline, Markdown } from "./rules/markdown.tsx";
 import { NoVariant } from "./rules/none.tsx";
 import { useSandbox } from "./rules/sandbox-store.ts";
 import { SandboxBoard } from "./rules/sandbox.tsx";
 import { useVariant, type Variant } from "./variant.ts";
+import * as css from "./rules/rules.module.css";
+import * as study from "./study.module.css";
+import * as ui from "../parts/ui.module.css";
 
 export function RulesView({ variant }: { variant: string | null }) {
   void readOptionTexts(language.value);
@@ -26,22 +28,22 @@ function AllRules() {
   return (
     <div>
       <Heading title={t("rules.title")}>{t("rules.title")}</Heading>
-      {variants.value.length === 0 && <p class="quiet">{t("ui.loading")}</p>}
-      <ul class="variants">
+      {variants.value.length === 0 && <p class={ui.quiet}>{t("ui.loading")}</p>}
+      <ul class={css.variants}>
         {variants.value.map(({ name, title, presets }) => (
-          <li key={name} class="card">
+          <li key={name} class={ui.card}>
             <h2>
               <a href={`/rules/${name}`}>{title}</a>
             </h2>
             <img
-              class="picture"
+              class={ui.picture}
               src={`/v1/variants/${name}/board.svg?theme=${settings.value.theme}&lang=${spoken.value}`}
               width="640"
               height="300"
               loading="lazy"
               alt={t("home.picture", { variant: title })}
             />
-            <p class="quiet">{t("rules.presets-count", { count: presets.length })}</p>
+            <p class={ui.quiet}>{t("rules.presets-count", { count: presets.length })}</p>
           </li>
         ))}
       </ul>
@@ -55,17 +57,17 @@ function OneRules({ name }: { name: string }) {
   const title = t("rules.title-of", { variant: variant?.title ?? titleOf(name) });
   if (variant) return <Known variant={variant} title={title} />;
   return (
-    <div class="narrow">
+    <div class={ui.narrow}>
       <Heading title={title}>{title}</Heading>
       {error === null ? (
-        <p class="quiet">{t("ui.loading")}</p>
+        <p class={ui.quiet}>{t("ui.loading")}</p>
       ) : (
-        <p class="row">
+        <p class={ui.row}>
           <span>{explain(error)}</span>
           <button type="button" onClick={again}>
             {t("study.again")}
           </button>
-          <a class="button" href="/rules">
+          <a class={ui.button} href="/rules">
             {t("rules.title")}
           </a>
         </p>
@@ -80,23 +82,23 @@ function Known({ variant, title }: { variant: Variant; title: string }) {
   const chosen = variant.presets.find(({ name }) => name === preset);
   const sandbox = useSandbox({ variant: variant.name, preset, options: {} });
   return (
-    <div class="rules">
+    <div class={`${study.study} ${study.rules}`}>
       <Heading title={title}>{title}</Heading>
-      <nav aria-label={t("rules.title")} class="row">
+      <nav aria-label={t("rules.title")} class={ui.row}>
         {variants.value.map(({ name, title: each }) => (
-          <a key={name} class="button" href={`/rules/${name}`} aria-current={name === variant.name ? "page" : undefined}>
+          <a key={name} class={ui.button} href={`/rules/${name}`} aria-current={name === variant.name ? "page" : undefined}>
             {each}
           </a>
         ))}
       </nav>
-      <div class="two">
-        <div class="stack">
-          <article class="card prose" lang="en" dir="ltr">
+      <div class={study.two}>
+        <div class={ui.stack}>
+          <article class={`${ui.card} ${css.prose}`} lang="en" dir="ltr">
             <Markdown blocks={blocks} code={(text, n) => (isBoard(text) ? <Picture key={n} variant={variant} /> : undefined)} />
           </article>
           <Presets variant={variant} />
         </div>
-        <section class="card sandbox" aria-labelledby="sandbox-title">
+        <section class={`${ui.card} ${css.sandbox}`} aria-labelledby="sandbox-title">
           <h2 id="sandbox-title">{t("sandbox.title")}</h2>
           <p>{t("sandbox.text")}</p>
           <Pick
@@ -107,22 +109,22 @@ function Known({ variant, title }: { variant: Variant; title: string }) {
             onChange={setPreset}
           />
           {chosen && (
-            <p class="quiet" lang="en" dir="ltr">
+            <p class={ui.quiet} lang="en" dir="ltr">
               {chosen.description}
             </p>
           )}
           <SandboxBoard sandbox={sandbox} />
-          <p class="row">
-            <a class="button primary" href={`/new?variant=${variant.name}&preset=${preset}`}>
+          <p class={ui.row}>
+            <a class={`${ui.button} ${ui.primary}`} href={`/new?variant=${variant.name}&preset=${preset}`}>
               {t("rules.play")}
             </a>
-            <a class="button" href={`/explore/${variant.name}`}>
+            <a class={ui.button} href={`/explore/${variant.name}`}>
               {t("explorer.title")}
             </a>
           </p>
         </section>
       </div>
-      {language.value !== "en" && <p class="quiet">{t("rules.in-english")}</p>}
+      {language.value !== "en" && <p class={ui.quiet}>{t("rules.in-english")}</p>}
     </div>
   );
 }
@@ -137,12 +139,12 @@ function isBoard(text: string): boolean {
 function Picture({ variant }: { variant: Variant }) {
   const sandbox = useSandbox({ variant: variant.name, preset: variant.presets[0]?.name ?? "standard", options: {} });
   const board = sandbox.line.value?.start.board;
-  return <figure class="opening-board">{board ? <Board board={board} bottom="south" layout={layoutOf(variant.name)} /> : <div class="board-place" />}</figure>;
+  return <figure class={study.openingBoard}>{board ? <Board board={board} bottom="south" layout={layoutOf(variant.name)} /> : <div class={study.boardPlace} />}</figure>;
 }
 
 function Presets({ variant }: { variant: Variant }) {
   return (
-    <section class="card presets" aria-labelledby="presets-title">
+    <section class={`${ui.card} ${css.presets}`} aria-labelledby="presets-title">
       <h2 id="presets-title">{t("rules.presets")}</h2>
       {variant.presets.map(({ name, title, description, source, options }) => (
         <details key={name}>
@@ -150,8 +152,8 @@ function Presets({ variant }: { variant: Variant }) {
           <p lang="en" dir="ltr">
             <Inline text={description} />
           </p>
-          <p class="quiet">{t("rules.source", { source })}</p>
-          <dl class="options">
+          <p class={ui.quiet}>{t("rules.source", { source })}</p>
+          <dl class={css.options}>
             {Object.entries(options).map(([option, value]) => (
               <div key={option}>
                 <dt>{optionTexts.value.label(option)}</dt>

@@ -9,6 +9,7 @@ import { attempt } from "../state/messages.ts";
 import { findKey, isNotified, notify, silence } from "../state/push.ts";
 import { set, settings, type Speed, type Theme } from "../state/settings.ts";
 import { LANGUAGES, speak, t } from "../texts/index.ts";
+import * as ui from "../parts/ui.module.css";
 
 const THEMES: readonly Theme[] = ["auto", "light", "dark"];
 const SPEEDS: readonly Speed[] = ["auto", "slow", "normal", "fast", "off"];
@@ -27,9 +28,9 @@ export function SettingsView() {
     knock("sow");
   };
   return (
-    <div class="narrow">
+    <div class={ui.narrow}>
       <Heading title={t("settings.title")}>{t("settings.title")}</Heading>
-      <section class="card stack">
+      <section class={`${ui.card} ${ui.stack}`}>
         <Pick id="language" label={t("settings.language")} value={language ?? ""} choices={languages} onChange={choose} />
         <Choice
           name="theme"
@@ -52,12 +53,12 @@ export function SettingsView() {
           choices={TAPS.map((value) => ({ value, label: t(`tap.${value}`) }))}
           onChange={(value) => set({ tap: value })}
         />
-        <label class="check">
+        <label class={ui.check}>
           <input type="checkbox" checked={sound} onChange={(event) => toggleSound(event.currentTarget.checked)} />
           <span>{t("settings.sound")}</span>
         </label>
       </section>
-      <p class="quiet">{t("settings.kept-here")}</p>
+      <p class={ui.quiet}>{t("settings.kept-here")}</p>
       <Notifications />
     </div>
   );
@@ -76,8 +77,8 @@ function Notifications() {
     setBusy(false);
   };
   return (
-    <section class="card stack">
-      <label class="check">
+    <section class={`${ui.card} ${ui.stack}`}>
+      <label class={ui.check}>
         <input
           type="checkbox"
           checked={isNotified.value}
@@ -87,7 +88,7 @@ function Notifications() {
         />
         <span>{t("settings.push")}</span>
       </label>
-      <p id="push-text" class="quiet">
+      <p id="push-text" class={ui.quiet}>
         {t("settings.push-text")}
       </p>
     </section>

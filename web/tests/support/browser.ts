@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from "playwright-core";
+import { css } from "./classes.ts";
 
 /** The server that serves the page: `.ci/with-server` says where it is. */
 export const BASE = process.env["BASE_URL"] ?? assert.fail("BASE_URL is the address of a server");
@@ -110,16 +111,16 @@ export class Person {
       for (const [key, value] of Object.entries(all)) localStorage.setItem(key, value);
     }, items);
     // A slow machine may look only when a message is gone, or a move is over.
-    await context.addInitScript(() => {
+    await context.addInitScript((held) => {
       const seen = globalThis as Seen;
       seen.seenMessages = [];
       seen.seenHeld = 0;
       const look = () => {
-        seen.seenMessages?.push(...[...document.querySelectorAll(".message > span")].map(({ textContent }) => textContent ?? ""));
-        seen.seenHeld = (seen.seenHeld ?? 0) + document.querySelectorAll(".seed.held").length;
+        seen.seenMessages?.push(...[...document.querySelectorAll('[role="log"] > div > span')].map(({ textContent }) => textContent ?? ""));
+        seen.seenHeld = (seen.seenHeld ?? 0) + document.querySelectorAll(held).length;
       };
       new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["class"] });
-    });
+    }, css("{board.held}"));
     const errors: string[] = [];
     const watch = (page: Page) => {
       page.on("pageerror", (error) => errors.push(error.message));
@@ -160,9 +161,9 @@ export class Person {
   /** The button of the first view that begins a game in this way. The settings of the way are open then. */
   async way(button: Way): Promise<Locator> {
     const [start, submit] = WAYS[button];
-    const opens = this.page.locator(".start").getByRole("button", { name: start });
+    const opens = this.page.locator(css("{starts.start}")).getByRole("button", { name: start });
     if ((await opens.getAttribute("aria-expanded")) === "false") await opens.click();
-    return this.page.locator(".start .settings").getByRole("button", { name: submit });
+    return this.page.locator(css("{starts.settings}")).getByRole("button", { name: submit });
   }
 
   /** Begins a game from the first view. */
@@ -172,7 +173,7 @@ export class Person {
     if (name !== "") await this.page.getByLabel("Your name (optional)").fill(name);
     await begins.click();
     await this.page.waitForURL(/\/games\//, { waitUntil: "commit" });
-    await this.page.locator(".board").waitFor();
+    await this.page.locator("[data-ply]").waitFor();
     return new URL(this.page.url()).pathname.split("/")[2] ?? "";
   }
 
@@ -189,7 +190,7 @@ export class Person {
 
   /** The state of the game as the page says it. */
   status(): Promise<string | null> {
-    return this.page.locator(".status").getAttribute("data-status");
+    return this.page.locator("[data-status]").getAttribute("data-status");
   }
 
   /** Whether the own moves have arrived: `live`, `sent`, `queued`, `away`. */
@@ -257,15 +258,15 @@ export async function playToTheEnd(people: readonly Person[], pick: (person: Per
 }
 
 async function click(person: Person): Promise<void> {
-  const before = await person.page.locator(".board").getAttribute("data-ply");
+  const before = await person.page.locator("[data-ply]").getAttribute("data-ply");
   await person.legal().first().click();
   await eventually("the move is shown", () => person.page.evaluate(chooseWay, before));
 }
 
 /** Whether a move was made. If its pit asks which way, the first way is chosen. */
 function chooseWay(before: string | null): boolean {
-  const isMoved = document.querySelector(".board")?.getAttribute("data-ply") !== before;
-  if (!isMoved) document.querySelector<HTMLElement>(".ways [data-move]")?.click();
+  const isMoved = document.querySelector("[data-ply]")?.getAttribute("data-ply") !== before;
+  if (!isMoved) document.querySelector<HTMLElement>("[data-choice] [data-move]")?.click();
   return isMoved;
 }
 

@@ -3,6 +3,8 @@
 import { chosenVariant, offeredVariants, pictureOf } from "../../state/create.ts";
 import { set } from "../../state/settings.ts";
 import { language, t, type Key } from "../../texts/index.ts";
+import * as css from "./home.module.css";
+import * as ui from "../../parts/ui.module.css";
 
 interface About {
   origin: Key;
@@ -25,13 +27,13 @@ const ABOUT: Readonly<Record<string, About>> = {
 export function Kinds() {
   const chosen = chosenVariant();
   return (
-    <fieldset class="kinds">
+    <fieldset class={css.kinds}>
       <legend>{t("home.kinds")}</legend>
-      <div class="strip">
+      <div class={css.strip}>
         {offeredVariants().map(({ value, label }) => (
-          <label key={value} class="kind">
+          <label key={value} class={css.kind}>
             <input type="radio" name="variant" checked={value === chosen} onChange={() => set({ variant: value })} />
-            <img class="picture" src={pictureOf(`variants/${value}`)} width="640" height="334" loading="lazy" alt="" />
+            <img class={ui.picture} src={pictureOf(`variants/${value}`)} width="640" height="334" loading="lazy" alt="" />
             <strong>{label}</strong>
             <Told about={ABOUT[value]} />
           </label>

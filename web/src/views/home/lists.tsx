@@ -9,6 +9,9 @@ import { isSeated, pictureOf, titleOf } from "../../state/create.ts";
 import { followRunning, mine, running } from "../../state/lists.ts";
 import { me } from "../../state/session.ts";
 import { t } from "../../texts/index.ts";
+import * as css from "./home.module.css";
+import * as rows from "../../parts/rows.module.css";
+import * as ui from "../../parts/ui.module.css";
 
 /** The turns that stand above everything else. The list of games has the rest. */
 const TURNS_MAX = 3;
@@ -22,20 +25,20 @@ export function Turns() {
   const games = turnsOf(mine.value?.active ?? []);
   if (games.length === 0) return null;
   return (
-    <section class="turns" aria-labelledby="turns-title">
+    <section class={rows.turns} aria-labelledby="turns-title">
       <h2 id="turns-title">{t("home.turns", { count: games.length })}</h2>
-      <ul class="rows">
+      <ul class={rows.rows}>
         {games.slice(0, TURNS_MAX).map((game) => (
           <li key={game.id}>
-            <a class="game-row" href={`/games/${game.id}`}>
-              <span class="who">
+            <a class={rows.gameRow} href={`/games/${game.id}`}>
+              <span class={rows.who}>
                 <Opponents game={game} />
               </span>
-              <span class="what">
+              <span class={rows.what}>
                 {titleOf(game.variant)} · {sinceOf(game)}
                 {game.practice && <Badge>{t("practice.badge")}</Badge>}
               </span>
-              <span class="state">
+              <span class={rows.state}>
                 {t("home.go-on")} <span aria-hidden="true">›</span>
               </span>
             </a>
@@ -50,9 +53,9 @@ export function Invitations() {
   const games = mine.value?.invitations ?? [];
   if (games.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="invitations-title">
+    <section class={ui.card} aria-labelledby="invitations-title">
       <h2 id="invitations-title">{t("home.invitations")}</h2>
-      <ul class="rows">
+      <ul class={rows.rows}>
         {games.map((game) => (
           <GameRow key={game.id} game={game} />
         ))}
@@ -63,18 +66,18 @@ export function Invitations() {
 
 export function MyGames() {
   const { value: games } = mine;
-  if (!me.value) return <p class="quiet">{t("home.no-player")}</p>;
-  if (!games) return <p class="card quiet">{t("ui.loading")}</p>;
+  if (!me.value) return <p class={ui.quiet}>{t("home.no-player")}</p>;
+  if (!games) return <p class={`${ui.card} ${ui.quiet}`}>{t("ui.loading")}</p>;
   const above = new Set(turnsOf(games.active).slice(0, TURNS_MAX));
   const going = [...games.active.filter((game) => !above.has(game)), ...games.open];
   const { finished } = games;
   const isNone = going.length + finished.length + above.size === 0;
   if (going.length + finished.length === 0 && !isNone) return null;
   return (
-    <section class="card" aria-labelledby="mine-title">
+    <section class={ui.card} aria-labelledby="mine-title">
       <h2 id="mine-title">{t("home.mine")}</h2>
-      {isNone && <p class="quiet">{t("home.none")}</p>}
-      <ul class="rows">
+      {isNone && <p class={ui.quiet}>{t("home.none")}</p>}
+      <ul class={rows.rows}>
         {going.map((game) => (
           <GameRow key={game.id} game={game} />
         ))}
@@ -82,12 +85,12 @@ export function MyGames() {
       {finished.length > 0 && (
         <>
           <h3>{t("home.finished")}</h3>
-          <ul class="rows">
+          <ul class={rows.rows}>
             {finished.map((game) => (
               <GameRow key={game.id} game={game} />
             ))}
           </ul>
-          <p class="all">
+          <p>
             <a href="/games">{t("history.all")}</a>
           </p>
         </>
@@ -103,13 +106,13 @@ export function Running() {
   if (games.length === 0) return null;
   const isOn = games.some(({ status }) => status === "active");
   return (
-    <section class="running" aria-labelledby="running-title">
+    <section class={css.running} aria-labelledby="running-title">
       <h2 id="running-title">{t(isOn ? "home.running" : "home.played")}</h2>
-      <ul class="strip">
+      <ul class={css.strip}>
         {games.map((game) => (
           <li key={game.id}>
-            <a class="kind" href={`/games/${game.id}`}>
-              <img class="picture" src={pictureOf(`games/${game.id}`, { ply: String(game.ply) })} width="640" height="334" loading="lazy" alt="" />
+            <a class={css.kind} href={`/games/${game.id}`}>
+              <img class={ui.picture} src={pictureOf(`games/${game.id}`, { ply: String(game.ply) })} width="640" height="334" loading="lazy" alt="" />
               <strong>
                 <Opponents game={game} />
               </strong>

@@ -13,6 +13,8 @@ import { settings } from "../../state/settings.ts";
 import { t, word } from "../../texts/index.ts";
 import { endOf, useSandbox, type Sandbox } from "../rules/sandbox-store.ts";
 import { OPENING } from "./opening.ts";
+import * as css from "./home.module.css";
+import * as ui from "../../parts/ui.module.css";
 
 /** The variant whose opening is known before the server has answered. */
 const FIRST = "kalah";
@@ -25,15 +27,15 @@ export function TryBoard({ variant }: { variant: string }) {
   const { value: failure } = sandbox.failure;
   const isBegun = (sandbox.line.value?.points.length ?? 0) > 0;
   return (
-    <section class="card try" aria-labelledby="try-title">
-      <h2 id="try-title" class="unseen">
+    <section class={`${ui.card} ${css.trial}`} aria-labelledby="try-title">
+      <h2 id="try-title" class={ui.unseen}>
         {t("home.try", { variant: titleOf(variant) })}
       </h2>
       <TryTable sandbox={sandbox} />
-      <p class="line" role="status" aria-atomic="true">
+      <p class={css.line} role="status" aria-atomic="true">
         {failure === null ? lineOf(sandbox) : explain(failure)}
       </p>
-      <div class="row">
+      <div class={`${ui.row} ${css.below}`}>
         {failure !== null && (
           <button type="button" onClick={() => void sandbox.restart()}>
             {t("study.again")}
@@ -68,12 +70,12 @@ function TryTable({ sandbox }: { sandbox: Sandbox }) {
   const { variant } = sandbox.rules;
   const { board, ply, marks, hand, frameMs } = sandbox.playback.shown.value ?? AT_FIRST;
   const point = sandbox.now();
-  if (!point && variant !== FIRST) return <div class="table" />;
+  if (!point && variant !== FIRST) return <div class={css.table} />;
   const isOpen = point?.turn === "south" && !sandbox.playback.isMoving.value;
   const preview = isOpen ? sandbox.previews.shown.value : null;
   const special = isOpen && !point.board.pending ? specialOf(point.legal) : [];
   return (
-    <div class="table">
+    <div class={css.table}>
       <PlayBoard
         isLying
         board={board}

@@ -4,6 +4,8 @@ import type { ComponentChildren } from "preact";
 
 import { t } from "../../texts/index.ts";
 import { type Span, type Unit } from "./settings.ts";
+import * as css from "./new-game.module.css";
+import * as ui from "../../parts/ui.module.css";
 
 /** Failures by pointer, such as `/options/seeds`. */
 export type Errors = ReadonlyMap<string, string>;
@@ -39,7 +41,7 @@ export function Notes({ pointer, hint, hintLang, error }: Described) {
         </small>
       )}
       {error !== undefined && (
-        <small id={`${idOf(pointer)}-error`} class="error">
+        <small id={`${idOf(pointer)}-error`} class={css.error}>
           {error}
         </small>
       )}
@@ -62,9 +64,9 @@ export interface LineProps extends Described {
 export function Line(props: LineProps) {
   const { pointer, label, value, onInput, error, isDisabled = false, type = "text", min, max, step, maxLength } = props;
   return (
-    <div class="field">
-      <label for={idOf(pointer)}>{label}</label>
-      <div class="beside">
+    <div class={css.field}>
+      <label class={css.label} for={idOf(pointer)}>{label}</label>
+      <div class={css.beside}>
         <input
           id={idOf(pointer)}
           dir="auto"
@@ -99,8 +101,8 @@ export interface SelectProps extends Described {
 export function Select(props: SelectProps) {
   const { pointer, label, value, choices, onChange, error, isDisabled = false } = props;
   return (
-    <div class="field">
-      <label for={idOf(pointer)}>{label}</label>
+    <div class={css.field}>
+      <label class={css.label} for={idOf(pointer)}>{label}</label>
       <select
         id={idOf(pointer)}
         value={value}
@@ -123,8 +125,8 @@ export function Select(props: SelectProps) {
 export function Check(props: Described & { isChecked: boolean; onChange(isChecked: boolean): void }) {
   const { pointer, label, isChecked, onChange, error, isDisabled = false } = props;
   return (
-    <div class="field">
-      <label class="check" for={idOf(pointer)}>
+    <div class={css.field}>
+      <label class={ui.check} for={idOf(pointer)}>
         <input
           id={idOf(pointer)}
           type="checkbox"

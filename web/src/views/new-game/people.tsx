@@ -12,6 +12,7 @@ import { set, settings } from "../../state/settings.ts";
 import { t } from "../../texts/index.ts";
 import { Check, Line, Select, Time, type Errors } from "./fields.tsx";
 import { idOfPlayer, type Filled, type Opponent, type Unit } from "./settings.ts";
+import * as ui from "../../parts/ui.module.css";
 
 export interface PartProps {
   filled: Filled;
@@ -97,7 +98,7 @@ export function OpponentFields({ filled, errors, onChange }: PartProps) {
           onChange={(next) => onChange({ side: next })}
         />
       )}
-      <p class="quiet">{t(`new.${opponent}-text`)}</p>
+      <p class={ui.quiet}>{t(`new.${opponent}-text`)}</p>
     </>
   );
 }

@@ -7,6 +7,10 @@ import { layoutOf } from "../../state/create.ts";
 import { explain } from "../../state/messages.ts";
 import { t } from "../../texts/index.ts";
 import { playLine, type Rules, type Tried } from "../review/line.ts";
+import { cx } from "../../cx.ts";
+import * as css from "./new-game.module.css";
+import * as ui from "../../parts/ui.module.css";
+import * as study from "../study.module.css";
 
 /** A number that is still being typed asks for nothing. */
 const DELAY_MS = 250;
@@ -33,10 +37,10 @@ export function Preview({ rules, isValid }: { rules: Rules; isValid: boolean }) 
     };
   }, [key]);
   return (
-    <figure class={`opening-board${isValid ? "" : " stale"}`}>
-      {line ? <Board board={line.start.board} bottom="south" layout={layoutOf(rules.variant)} /> : <div class="board-place" />}
+    <figure class={cx(study.openingBoard, !isValid && css.stale)}>
+      {line ? <Board board={line.start.board} bottom="south" layout={layoutOf(rules.variant)} /> : <div class={study.boardPlace} />}
       <figcaption>
-        <span role="status" class={error !== null || line?.result ? "error" : "quiet"}>
+        <span role="status" class={error !== null || line?.result ? css.error : ui.quiet}>
           {error !== null ? explain(error) : line?.result ? t("new.over-at-start") : t("new.preview")}
         </span>
       </figcaption>

@@ -10,6 +10,7 @@ import { begin } from "../../state/create.ts";
 import { set, settings } from "../../state/settings.ts";
 import { spoken, t } from "../../texts/index.ts";
 import type { ReviewStore } from "./store.ts";
+import * as ui from "../../parts/ui.module.css";
 
 const LEVELS = [1, 2, 3, 4, 5, 6, 7, 8];
 
@@ -30,7 +31,7 @@ export function GoOn({ store, game }: { store: ReviewStore; game: Game }) {
   };
   return (
     <>
-      <button type="button" class="primary" onClick={open}>
+      <button type="button" class={ui.primary} onClick={open}>
         {t("review.go-on")}
       </button>
       <dialog ref={dialog} aria-labelledby="go-on-title">
@@ -85,7 +86,7 @@ function GoOnForm({ store, game, close }: { store: ReviewStore; game: Game; clos
           onChange={setSide}
         />
       )}
-      <button type="button" class="plain" onClick={close}>
+      <button type="button" class={ui.plain} onClick={close}>
         {t("ui.cancel")}
       </button>
     </Form>
@@ -107,23 +108,23 @@ export function ShareGame({ store, game }: { store: ReviewStore; game: Game }) {
   const pictureOf = (form: Picture) => `/v1/games/${game.id}/board.${form}?ply=${ply}&side=${own}&lang=${spoken.value}`;
   const isPrivate = game.visibility === "private";
   return (
-    <section class="card" aria-labelledby="share-title">
+    <section class={ui.card} aria-labelledby="share-title">
       <h2 id="share-title">{t("review.share")}</h2>
       {isPrivate ? (
-        <p class="quiet">{t("review.private")}</p>
+        <p class={ui.quiet}>{t("review.private")}</p>
       ) : (
-        <div class="row">
+        <div class={ui.row}>
           <Copy text={`${location.origin}/review/${game.id}#ply=${ply}`}>{t("review.copy-link")}</Copy>
           <Copy text={location.origin + pictureOf("svg")}>{t("review.copy-picture")}</Copy>
           {PICTURES.map((form) => (
-            <a key={form} class="button" href={pictureOf(form)} target="_blank" rel="noopener">
+            <a key={form} class={ui.button} href={pictureOf(form)} target="_blank" rel="noopener">
               {t(`review.picture-${form}`)}
             </a>
           ))}
         </div>
       )}
       <h3>{t("review.export")}</h3>
-      <div class="row">
+      <div class={ui.row}>
         {isPrivate &&
           PICTURES.map((form) => (
             <Action key={form} run={() => savePicture(game, form, ply, own)}>

@@ -10,6 +10,9 @@ import { explain } from "../../state/messages.ts";
 import { t } from "../../texts/index.ts";
 import { optionsText, type Rules } from "./line.ts";
 import { signed } from "./numbers.ts";
+import * as css from "./explorer.module.css";
+import * as study from "../study.module.css";
+import * as ui from "../../parts/ui.module.css";
 
 type Explored = Schemas["ExploredPosition"];
 type ExploredMove = Schemas["ExploredMove"];
@@ -30,7 +33,7 @@ export interface ExplorerProps {
 export function ExplorerPanel(props: ExplorerProps) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <details class="card explorer" onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details class={ui.card} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{t("explorer.title")}</summary>
       {isOpen && <Explorer {...props} />}
     </details>
@@ -60,15 +63,15 @@ export function Explorer({ rules, position, onMove }: ExplorerProps) {
     };
   }, [position]);
   const found = kept.get(position);
-  if (!found) return <p class="quiet explored">{failure?.position === position ? explain(failure.error) : t("ui.loading")}</p>;
-  if (found.games === 0) return <p class="quiet explored">{t("explorer.none")}</p>;
+  if (!found) return <p class={`${ui.quiet} ${css.explored}`}>{failure?.position === position ? explain(failure.error) : t("ui.loading")}</p>;
+  if (found.games === 0) return <p class={`${ui.quiet} ${css.explored}`}>{t("explorer.none")}</p>;
   return <Found found={found} onMove={onMove} />;
 }
 
 function Found({ found, onMove }: { found: Explored; onMove: ExplorerProps["onMove"] }) {
   return (
-    <div class="explored scroll" tabIndex={0} role="group" aria-label={t("explorer.title")}>
-      <p class="quiet">{t("explorer.games", { count: found.games })}</p>
+    <div class={`${css.explored} ${study.scroll}`} tabIndex={0} role="group" aria-label={t("explorer.title")}>
+      <p class={ui.quiet}>{t("explorer.games", { count: found.games })}</p>
       <table>
         <thead>
           <tr>
@@ -82,7 +85,7 @@ function Found({ found, onMove }: { found: Explored; onMove: ExplorerProps["onMo
           {found.moves.map((move) => (
             <tr key={move.move}>
               <th scope="row">
-                <button type="button" class="plain" onClick={() => onMove(move.move)} aria-label={t("explorer.try", { move: nameOf(move.move) })}>
+                <button type="button" class={ui.plain} onClick={() => onMove(move.move)} aria-label={t("explorer.try", { move: nameOf(move.move) })}>
                   {nameOf(move.move)}
                 </button>
               </th>
@@ -104,11 +107,11 @@ function Results({ move: { games, south, draws, north } }: { move: ExploredMove 
   if (games === 0) return <>–</>;
   const label = t("explorer.results-of", { south, draws, north });
   return (
-    <svg class="results" dir="ltr" viewBox={`0 0 ${games} 1`} preserveAspectRatio="none" role="img" aria-label={label}>
+    <svg class={css.results} dir="ltr" viewBox={`0 0 ${games} 1`} preserveAspectRatio="none" role="img" aria-label={label}>
       <title>{label}</title>
-      <rect class="south" width={south} height="1" />
-      <rect class="draws" x={south} width={draws} height="1" />
-      <rect class="north" x={south + draws} width={north} height="1" />
+      <rect class={css.south} width={south} height="1" />
+      <rect class={css.draws} x={south} width={draws} height="1" />
+      <rect class={css.north} x={south + draws} width={north} height="1" />
     </svg>
   );
 }

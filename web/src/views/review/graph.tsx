@@ -6,6 +6,7 @@ import { useMatch } from "../../board/board.tsx";
 import { t, word } from "../../texts/index.ts";
 import { signed } from "./numbers.ts";
 import type { Judged, ReviewStore } from "./store.ts";
+import * as css from "./graph.module.css";
 
 const [HEIGHT, MARGIN] = [150, 14];
 
@@ -47,7 +48,7 @@ export function Graph({ store }: { store: ReviewStore }) {
   };
   const label = t(isJudged ? "review.graph-values" : "review.graph-leads");
   return (
-    <figure class="graph">
+    <figure class={css.graph}>
       {/* Time runs from left to right in every language, as in the move list's numbers. */}
       <svg
         dir="ltr"
@@ -62,19 +63,19 @@ export function Graph({ store }: { store: ReviewStore }) {
         onPointerDown={jump}
         onPointerMove={(event) => event.buttons === 1 && jump(event)}
       >
-        <rect class="ground" width={WIDTH} height={HEIGHT} rx="12" />
-        <path class="zero" d={`M${LEFT} ${HEIGHT / 2}H${WIDTH - MARGIN}`} />
-        <path class="area" d={areaOf(curve.values, x, y)} />
-        <path class="curve" d={lineOf(curve.values, x, y)} />
+        <rect class={css.ground} width={WIDTH} height={HEIGHT} rx="12" />
+        <path class={css.zero} d={`M${LEFT} ${HEIGHT / 2}H${WIDTH - MARGIN}`} />
+        <path class={css.area} d={areaOf(curve.values, x, y)} />
+        <path class={css.curve} d={lineOf(curve.values, x, y)} />
         {[...judged.values()].map((each) => (
           <Mark key={each.ply} judged={each} x={x(each.ply)} y={y(curve.values[each.ply] ?? 0)} />
         ))}
-        <path class="cursor" d={`M${x(ply)} 4V${HEIGHT - 4}`} />
-        <circle class="cursor" cx={x(ply)} cy={y(curve.values[ply] ?? 0)} r="5" />
-        <text class="reach" x={LEFT - 8} y={MARGIN + 6}>
+        <path class={css.cursor} d={`M${x(ply)} 4V${HEIGHT - 4}`} />
+        <circle class={css.cursor} cx={x(ply)} cy={y(curve.values[ply] ?? 0)} r="5" />
+        <text class={css.reach} x={LEFT - 8} y={MARGIN + 6}>
           {signed(curve.reach)}
         </text>
-        <text class="reach" x={LEFT - 8} y={HEIGHT - 9}>
+        <text class={css.reach} x={LEFT - 8} y={HEIGHT - 9}>
           {signed(-curve.reach)}
         </text>
       </svg>
@@ -88,7 +89,7 @@ export function Graph({ store }: { store: ReviewStore }) {
 
 function Legend() {
   return (
-    <span class="legend">
+    <span class={css.legend}>
       {MARKED.map((each) => (
         <span key={each}>
           <svg viewBox="-7 -7 14 14" aria-hidden="true">
@@ -111,9 +112,9 @@ function Mark({ judged, x, y }: { judged: Judged; x: number; y: number }) {
 }
 
 function Shape({ kind }: { kind: string }) {
-  if (kind === "blunder") return <rect class="mark blunder" x="-5" y="-5" width="10" height="10" />;
-  if (kind === "mistake") return <circle class="mark mistake" r="5" />;
-  return <path class="mark inaccuracy" d="M0-5 5 4H-5z" />;
+  if (kind === "blunder") return <rect class={`${css.mark} ${css.blunder}`} x="-5" y="-5" width="10" height="10" />;
+  if (kind === "mistake") return <circle class={`${css.mark} ${css.mistake}`} r="5" />;
+  return <path class={`${css.mark} ${css.inaccuracy}`} d="M0-5 5 4H-5z" />;
 }
 
 /** The value after a ply; before the first judged one, that of the best move there. */

@@ -8,13 +8,18 @@ import { isAlone } from "../../state/create.ts";
 import { t, word } from "../../texts/index.ts";
 import { plain, signed } from "./numbers.ts";
 import type { Judged, ReviewStore } from "./store.ts";
+import * as css from "./review.module.css";
+import * as study from "../study.module.css";
+import * as ui from "../../parts/ui.module.css";
+
+const COLOURS: Readonly<Partial<Record<Judged["class"], string>>> = { best: css.good, good: css.good, mistake: css.bad, blunder: css.bad };
 
 const CLASSES = ["best", "good", "inaccuracy", "mistake", "blunder", "forced"] as const;
 
 export function Analysis({ store }: { store: ReviewStore }) {
   const { value: status } = store.analysis;
   return (
-    <section class="card" aria-labelledby="analysis-title">
+    <section class={ui.card} aria-labelledby="analysis-title">
       <h2 id="analysis-title">{t("review.analysis")}</h2>
       {status?.analysis ? <Findings store={store} analysis={status.analysis} /> : <Request store={store} status={status} />}
       {status?.analysis && isOutdated(store, status.analysis) && <AnalyseButton store={store} />}
@@ -38,8 +43,8 @@ function Request({ store, status }: { store: ReviewStore; status: AnalysisStatus
       </p>
     );
   }
-  if (game && ["open", "active"].includes(game.status) && !isAlone(game)) return <p class="quiet">{t("review.not-yet")}</p>;
-  if (game?.ply === 0) return <p class="quiet">{t("review.no-moves")}</p>;
+  if (game && ["open", "active"].includes(game.status) && !isAlone(game)) return <p class={ui.quiet}>{t("review.not-yet")}</p>;
+  if (game?.ply === 0) return <p class={ui.quiet}>{t("review.no-moves")}</p>;
   return (
     <>
       <p>{t(status?.status === "failed" ? "review.failed" : "review.request")}</p>
@@ -61,8 +66,8 @@ function Findings({ store, analysis }: { store: ReviewStore; analysis: Schemas["
   return (
     <>
       <Verdict store={store} />
-      <div class="scroll" tabIndex={0} role="group" aria-label={t("review.classes")}>
-        <table class="classes">
+      <div class={study.scroll} tabIndex={0} role="group" aria-label={t("review.classes")}>
+        <table class={css.classes}>
           <caption>{t("review.classes")}</caption>
           <thead>
             <tr>
@@ -100,20 +105,20 @@ function Findings({ store, analysis }: { store: ReviewStore; analysis: Schemas["
 function Verdict({ store }: { store: ReviewStore }) {
   const ply = store.judgedPly.value;
   const judged = store.judged.value.get(ply);
-  if (!judged) return <p class="verdict quiet">{t(ply === 0 ? "review.step-to-see" : "review.not-judged")}</p>;
+  if (!judged) return <p class={`${css.verdict} ${ui.quiet}`}>{t(ply === 0 ? "review.step-to-see" : "review.not-judged")}</p>;
   const value = valueInWords(store, judged);
   return (
-    <div class="verdict">
+    <div class={css.verdict}>
       <p>
-        <strong class={`class ${judged.class}`}>
+        <strong class={COLOURS[judged.class]}>
           {nameOf(judged.move)}: {word("class", judged.class)}
         </strong>
         {judged.loss > 0 && ` – ${t("review.loses", { loss: plain(judged.loss) })}`}. {value}
       </p>
       {judged.best_line.length > 0 && (
-        <p class="best">
+        <p>
           <span id="best-title">{t("review.best-line")}</span>{" "}
-          <span class="row" role="group" aria-labelledby="best-title" dir="ltr">
+          <span class={`${ui.row} ${css.line}`} role="group" aria-labelledby="best-title" dir="ltr">
             {judged.best_line.map((move, n) => (
               <button key={n} type="button" aria-label={t("review.best-step", { step: n + 1, move: nameOf(move) })} onClick={() => void store.showBest(judged, n + 1)}>
                 {nameOf(move)}

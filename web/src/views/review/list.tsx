@@ -8,6 +8,8 @@ import { language, t, word } from "../../texts/index.ts";
 import { plain } from "./numbers.ts";
 import type { Point } from "./line.ts";
 import type { Judged, ReviewStore } from "./store.ts";
+import * as css from "./plies.module.css";
+import * as ui from "../../parts/ui.module.css";
 
 /** As in books on chess. */
 const SIGNS: Record<string, string> = { inaccuracy: "?!", mistake: "?", blunder: "??" };
@@ -36,7 +38,7 @@ export function PlyList({ store }: { store: ReviewStore }) {
   return (
     <ol
       ref={list}
-      class="plies"
+      class={css.plies}
       role="listbox"
       tabIndex={0}
       aria-label={t("review.moves")}
@@ -64,26 +66,26 @@ function Ply({ ply, point, judged, hasNote, store }: PlyProps) {
       id={`ply-${ply}`}
       role="option"
       aria-selected={isShown}
-      class={`${point.side ?? "opening"} ${judged?.class ?? ""}`}
+      class={point.side === "north" ? css.north : undefined}
       onClick={() => {
         store.pause();
         store.go(ply);
       }}
     >
-      <span class="number">{ply}</span>
-      {point.side !== null && <span class="unseen">{store.nameOf(point.side, point)}</span>}
-      <span class="move">{moveOf(point)}</span>
+      <span class={css.number}>{ply}</span>
+      {point.side !== null && <span class={ui.unseen}>{store.nameOf(point.side, point)}</span>}
+      <span class={css.move}>{moveOf(point)}</span>
       {sign && (
-        <span class="sign" aria-hidden="true">
+        <span class={css.sign} aria-hidden="true">
           {sign}
         </span>
       )}
       {hasNote && (
-        <span class="has-note" aria-hidden="true">
+        <span aria-hidden="true">
           ✎
         </span>
       )}
-      <span class="unseen">{besides(judged, hasNote)}</span>
+      <span class={ui.unseen}>{besides(judged, hasNote)}</span>
     </li>
   );
 }

@@ -6,6 +6,8 @@ import { Action } from "../../parts/ui.tsx";
 import { t } from "../../texts/index.ts";
 import { NOTE_MAX } from "./notes-store.ts";
 import type { ReviewStore } from "./store.ts";
+import * as css from "./review.module.css";
+import * as ui from "../../parts/ui.module.css";
 
 export function NotePanel({ store }: { store: ReviewStore }) {
   const { notes } = store;
@@ -20,9 +22,9 @@ export function NotePanel({ store }: { store: ReviewStore }) {
     setSaved(ply);
   };
   return (
-    <section class="card note" aria-labelledby="note-title">
+    <section class={ui.card} aria-labelledby="note-title">
       <h2 id="note-title">{t("review.note")}</h2>
-      <label class="field" for="note-text">
+      <label class={ui.field} for="note-text">
         <span>{ply === 0 ? t("review.note-opening") : t("review.note-ply", { ply })}</span>
         <textarea
           id="note-text"
@@ -37,17 +39,17 @@ export function NotePanel({ store }: { store: ReviewStore }) {
           }}
         />
       </label>
-      <div class="row">
+      <div class={ui.row}>
         <Action run={save}>{t("review.note-save")}</Action>
         <small id="note-state" role="status">
           {isChanged ? t("review.note-unsaved") : saved === ply ? t("review.note-saved") : t("review.note-private")}
         </small>
       </div>
       {others.length > 0 && (
-        <ul class="notes" aria-label={t("review.notes-other")}>
+        <ul class={css.notes} aria-label={t("review.notes-other")}>
           {others.map((note) => (
             <li key={note.ply}>
-              <button type="button" class="plain" onClick={() => store.go(note.ply)}>
+              <button type="button" class={ui.plain} onClick={() => store.go(note.ply)}>
                 {t("review.note-at", { ply: note.ply })}
               </button>{" "}
               <bdi>{note.text}</bdi>

@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 
 import { t } from "../../texts/index.ts";
 import type { ReviewStore } from "./store.ts";
+import * as css from "./review.module.css";
 
 export function Steps({ store }: { store: ReviewStore }) {
   const { value: tried } = store.variation;
@@ -15,7 +16,7 @@ export function Steps({ store }: { store: ReviewStore }) {
     go();
   };
   return (
-    <div class="steps" role="toolbar" aria-label={t("review.steps")} dir="ltr">
+    <div class={css.steps} role="toolbar" aria-label={t("review.steps")} dir="ltr">
       <Step label={t("review.first")} sign="M6 5v14M18 6l-8 6 8 6z" isOff={isFirst} run={step(() => store.go(0))} />
       <Step label={t("review.back")} sign="M16 6l-8 6 8 6z" isOff={isFirst} run={step(() => store.back())} />
       <Step
@@ -49,7 +50,7 @@ function Step({ label, sign, isOff, run }: StepProps) {
 }
 
 /** Keys of what has keys of its own: fields, lists, the board. */
-const OWN_KEYS = "input, textarea, select, summary, dialog, .board, [role=listbox]";
+const OWN_KEYS = "input, textarea, select, summary, dialog, [data-ply], [role=listbox]";
 
 /** Arrow keys step, Home and End jump, wherever the focus is; the blank plays and pauses where it presses no button. */
 export function useStepKeys(store: ReviewStore): void {

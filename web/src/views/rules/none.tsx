@@ -2,14 +2,15 @@
 
 import { Heading } from "../../parts/shell.tsx";
 import { t } from "../../texts/index.ts";
+import * as ui from "../../parts/ui.module.css";
 
 export function NoVariant({ name }: { name: string }) {
   return (
-    <div class="narrow">
+    <div class={ui.narrow}>
       <Heading title={t("rules.none")}>{t("rules.none")}</Heading>
-      <p class="row">
+      <p class={ui.row}>
         <span>{t("rules.none-text", { name })}</span>
-        <a class="button" href="/rules">
+        <a class={ui.button} href="/rules">
           {t("rules.title")}
         </a>
       </p>

@@ -9,6 +9,8 @@ import { explain } from "../../state/messages.ts";
 import { t, word } from "../../texts/index.ts";
 import type { Point } from "../review/line.ts";
 import { endOf, type Sandbox } from "./sandbox-store.ts";
+import * as css from "../study.module.css";
+import * as ui from "../../parts/ui.module.css";
 
 export function SandboxBoard({ sandbox }: { sandbox: Sandbox }) {
   const [shown, failure, point] = [sandbox.playback.shown.value, sandbox.failure.value, sandbox.now()];
@@ -23,7 +25,7 @@ export function SandboxBoard({ sandbox }: { sandbox: Sandbox }) {
     );
   }
   // The place of the board is kept until it arrives.
-  if (!shown || !point) return <div class="board-place" />;
+  if (!shown || !point) return <div class={css.boardPlace} />;
   const isMoving = sandbox.playback.isMoving.value;
   const preview = sandbox.previews.shown.value;
   const tried = { ...sandbox.rules, position: point.position, board: point.board };
@@ -43,8 +45,8 @@ export function SandboxBoard({ sandbox }: { sandbox: Sandbox }) {
         onPlay={(move) => void sandbox.play(move)}
         onPointAt={(move) => sandbox.previews.point(tried, isMoving ? null : move)}
       />
-      <p class="told preview">{preview ? previewInWords(preview) : point.turn ? t("game.turn-of-side", { side: t(`side.${point.turn}`) }) : endOf(sandbox)}</p>
-      <p class="told" role="status" aria-live="polite" aria-atomic="true">
+      <p class={`${ui.told} ${css.said}`}>{preview ? previewInWords(preview) : point.turn ? t("game.turn-of-side", { side: t(`side.${point.turn}`) }) : endOf(sandbox)}</p>
+      <p class={`${ui.told} ${css.said}`} role="status" aria-live="polite" aria-atomic="true">
         {sandbox.told.value}
       </p>
       <SandboxButtons sandbox={sandbox} point={point} />
@@ -56,7 +58,7 @@ function SandboxButtons({ sandbox, point }: { sandbox: Sandbox; point: Point }) 
   const special = point.board.pending ? [] : specialOf(point.legal);
   const isFirst = (sandbox.line.value?.points.length ?? 0) === 0;
   return (
-    <div class="row">
+    <div class={ui.row}>
       {special.map((move) => (
         <button key={move} type="button" onClick={() => void sandbox.play(move)}>
           {word("special", move)}
