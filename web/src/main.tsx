@@ -1,8 +1,9 @@
 // Starts the page.
 
-// The styles of elements come first, then those of small pieces: what a view says of them holds.
+// The styles of elements come first, then those of small pieces and of boards: what a view says of them holds.
 import "./styles/base.css";
 import "./parts/ui.module.css";
+import "./board/board.module.css";
 import { render } from "preact";
 
 import { App } from "./app.tsx";

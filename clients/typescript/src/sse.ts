@@ -46,7 +46,7 @@ export class SseParser {
   *push(text: string): Generator<SseMessage, void, undefined> {
     this.#rest += text;
     for (;;) {
-      const line = /^([^\r\n]*)(\r\n|\n|\r(?=[^]))/.exec(this.#rest);
+      const line = /^([^\r\n]*)(\r\n|\n|\r(?=.))/s.exec(this.#rest);
       if (!line) return;
       this.#rest = this.#rest.slice(line[0].length);
       const message = this.#take(line[1] ?? "");
@@ -61,7 +61,7 @@ export class SseParser {
       this.#data = [];
       return message;
     }
-    const [, field = "", value = ""] = /^([^:]*)(?:: ?([^]*))?$/.exec(line) ?? [];
+    const [, field = "", value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (field === "id" && !value.includes("\0")) this.#id = value;
     else if (field === "event") this.#type = value;
     else if (field === "data") this.#data.push(value);

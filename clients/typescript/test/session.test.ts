@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { MancalaError, MemoryStorage, type Client, type SessionInfo } from "@mancala-server/client";
+import { type MancalaError, MemoryStorage, type Client, type SessionInfo } from "@mancala-server/client";
 import { Network } from "./support/network.js";
 import { alone, baseUrl, begin, Browser, failureOf, guest, until } from "./support/server.js";
 
@@ -127,7 +127,7 @@ test("other tabs hear of signing in, of a new name and of signing out", async ()
   const browser = new Browser();
   const [one, other] = [browser.tab(baseUrl), browser.tab(baseUrl)];
   const heard: (string | null)[] = [];
-  other.session.onChange((session) => heard.push(session && session.player.name));
+  other.session.onChange((session) => heard.push(session?.player.name ?? null));
   await one.session.guest("Ana");
   await until(() => heard.length === 1, "the guest");
   await one.session.rename("Anna");

@@ -237,7 +237,9 @@ function usePress({ onPick, onRefuse, onPoint }: BoardProps, onArrive: (place: s
       onArrive(place);
       if (!press.current.isTouch) point(place, isLegal);
     },
-    onKeyDown: () => void (press.current.isTouch = false),
+    onKeyDown() {
+      press.current.isTouch = false;
+    },
     onPointerDown({ pointerType }: PointerEvent) {
       release();
       const isTouch = pointerType === "touch";

@@ -114,12 +114,12 @@ export class GameStore implements Store {
 
   /** Plays a move. It is kept until the server has confirmed it. */
   async play(move: string): Promise<void> {
-    const { value: now } = this.now;
-    if (!now?.legal.includes(move)) return;
+    const [game, now] = [this.game.value, this.now.value];
+    if (!game || !now?.legal.includes(move)) return;
     const ply = now.ply + 1;
     this.hints.drop();
     const known = this.previews.known(now.position, move);
-    this.previews.point({ ...this.game.value!, ...now }, null);
+    this.previews.point({ ...game, ...now }, null);
     try {
       this.#isAdding.value = true;
       const adding = client.queue.add(this.id, { ply, move }).finally(() => (this.#isAdding.value = false));

@@ -11,6 +11,7 @@ import * as ui from "../parts/ui.module.css";
 /** A component whose code is loaded when it is needed. If it cannot be loaded, the page says so and offers to try again. */
 export function later<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
   let loaded: ComponentType<P> | null = null;
+  // biome-ignore lint/correctness/noComponentHookFactories: a view is made once, when the page begins
   return function Later(props: P) {
     const [, redraw] = useState(0);
     const [error, setError] = useState<unknown>(null);

@@ -193,6 +193,6 @@ function useFocusOnRefusal(form: HTMLFormElement | null, refusals: Errors): void
 }
 
 function focusFirst(form: HTMLFormElement | null): void {
-  form?.querySelectorAll("details").forEach((details) => (details.open = true));
+  for (const details of form?.querySelectorAll("details") ?? []) details.open = true;
   form?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
 }

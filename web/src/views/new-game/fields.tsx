@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 
 import { t } from "../../texts/index.ts";
-import { type Span, type Unit } from "./settings.ts";
+import type { Span, Unit } from "./settings.ts";
 import * as css from "./new-game.module.css";
 import * as ui from "../../parts/ui.module.css";
 

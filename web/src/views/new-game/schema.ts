@@ -77,6 +77,7 @@ function kindOf(schema: Schema): OptionField["kind"] | null {
 export function rulesOf(schema: Schema): Rule[] {
   const parts = list(schema["allOf"]).map(record);
   const { if: condition, then: consequence, else: otherwise, anyOf, oneOf, not, dependentRequired } = schema;
+  // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
   const own = { if: condition, then: consequence, else: otherwise, anyOf, oneOf, not, dependentRequired };
   const present = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   if (Object.keys(present).length > 0) parts.push(present);

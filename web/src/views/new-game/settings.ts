@@ -56,13 +56,13 @@ export function optionsOf(filled: Filled["options"], fields: readonly OptionFiel
   for (const { name, kind, byDefault, choices } of fields) {
     const text = filled[name];
     if (text === undefined) continue;
-    const value = valueOf(text, kind, choices);
+    const value = valueFrom(text, kind, choices);
     if (value !== byDefault) values[name] = value;
   }
   return values;
 }
 
-function valueOf(text: string | boolean, kind: OptionField["kind"], choices: OptionField["choices"]): unknown {
+function valueFrom(text: string | boolean, kind: OptionField["kind"], choices: OptionField["choices"]): unknown {
   if (typeof text === "boolean") return text;
   if (kind === "choice") return choices.find((choice) => String(choice) === text) ?? text;
   const isNumeric = (kind === "integer" || kind === "number") && /^-?\d+(\.\d+)?$/.test(text.trim());
