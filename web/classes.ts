@@ -30,7 +30,9 @@ function prefixOf(module: string): string {
 
 /** Checks all stylesheets and their uses in a folder of sources, and writes the types of the modules: all of it in `types`. */
 export function checkClasses(sources: string, document: string, types: string): void {
-  const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).sort().map((file) => join(sources, file));
+  const files = readdirSync(sources, { recursive: true, encoding: "utf8" })
+    .sort()
+    .map((file) => join(sources, file));
   const faults: string[] = [];
   const modules = files.filter((file) => file.endsWith(ENDING));
   const scripts = [...files.filter((file) => /\.tsx?$/.test(file)), document].map((file) => readFileSync(file, "utf8"));
@@ -48,7 +50,8 @@ export function checkClasses(sources: string, document: string, types: string): 
     for (const twice of twiceIn(postcss.parse(css, { from: file }))) faults.push(`${file}: two rules for ${twice}`);
     const classes = classesOf(file, css);
     if (!file.endsWith(ENDING) && classes.size > 0) faults.push(`${file}: only modules have classes`);
-    if (file.endsWith(ENDING)) for (const each of classes.keys()) if (!scripts.some((script) => uses(script, nameOf(file), each))) faults.push(`${file}: nothing uses .${each}`);
+    if (file.endsWith(ENDING))
+      for (const each of classes.keys()) if (!scripts.some((script) => uses(script, nameOf(file), each))) faults.push(`${file}: nothing uses .${each}`);
   }
   if (faults.length > 0) throw new Error(faults.join("\n"));
 }

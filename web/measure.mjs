@@ -90,7 +90,10 @@ async function playGame() {
   const legal = page.locator('[data-pit][aria-disabled="false"]');
   while (!(await isOver())) {
     // By the page's own event: a pit may become illegal while the pointer is on its way.
-    await legal.first().dispatchEvent("click", undefined, { timeout: 250 }).catch(() => undefined);
+    await legal
+      .first()
+      .dispatchEvent("click", undefined, { timeout: 250 })
+      .catch(() => undefined);
   }
   const moves = await page.locator("[data-ply]").getAttribute("data-ply");
   await context.close();

@@ -22,11 +22,11 @@ function serviceWorker(): Plugin {
     generateBundle(_, bundle) {
       const worker = bundle["sw.js"];
       if (worker?.type !== "chunk") throw new Error("the build has no service worker");
-      const files = Object.keys(bundle).filter((name) => name.startsWith("assets/")).sort();
+      const files = Object.keys(bundle)
+        .filter((name) => name.startsWith("assets/"))
+        .sort();
       const release = createHash("sha256").update(files.join("\n")).update(worker.code).digest("hex").slice(0, 12);
-      worker.code = worker.code
-        .replaceAll("__FILES__", JSON.stringify(files.map((name) => `/${name}`)))
-        .replaceAll("__RELEASE__", JSON.stringify(release));
+      worker.code = worker.code.replaceAll("__FILES__", JSON.stringify(files.map((name) => `/${name}`))).replaceAll("__RELEASE__", JSON.stringify(release));
     },
   };
 }
@@ -93,8 +93,10 @@ function drawing(): string {
   const css = (name: string) => classIn(here("src/board/board.module.css"), name);
   const shape = shapeOf(OPENING, "south", false);
   const { width, height, spots } = shape;
-  const rect = (kind: string, x: number, y: number, w: number, h: number, rx: number) => `<rect class="${css(kind)}" x="${x}" y="${y}" width="${w}" height="${h}" rx="${rx}"/>`;
-  const wood = rect("under", 4, 8, width - 8, height - 10, 46) + rect("wood", 4, 3, width - 8, height - 10, 46) + rect("edge", 6, 5, width - 12, height - 14, 44);
+  const rect = (kind: string, x: number, y: number, w: number, h: number, rx: number) =>
+    `<rect class="${css(kind)}" x="${x}" y="${y}" width="${w}" height="${h}" rx="${rx}"/>`;
+  const wood =
+    rect("under", 4, 8, width - 8, height - 10, 46) + rect("wood", 4, 3, width - 8, height - 10, 46) + rect("edge", 6, 5, width - 12, height - 14, 44);
   const hollows = [...spots.values()].map(({ x, y, rx, ry, kind, count }) => {
     const corner = kind === "pit" ? Math.min(rx, ry) : 40;
     const hole = rect("rim", x - rx - 3, y - ry - 3, 2 * rx + 6, 2 * ry + 6, corner + 3) + rect("hole", x - rx, y - ry, 2 * rx, 2 * ry, corner);
@@ -109,7 +111,12 @@ function drawing(): string {
 /** Fills the document with what it shows before the page is there, its classes too, and names the script that comes first. */
 function shell(): Plugin {
   const texts: Record<string, unknown> = { ...en, board: drawing() };
-  const modules = new Map(Object.entries({ board: "board/board", home: "views/home/home", shell: "parts/shell", starts: "parts/starts", ui: "parts/ui" }).map(([name, path]) => [name, here(`src/${path}.module.css`)]));
+  const modules = new Map(
+    Object.entries({ board: "board/board", home: "views/home/home", shell: "parts/shell", starts: "parts/starts", ui: "parts/ui" }).map(([name, path]) => [
+      name,
+      here(`src/${path}.module.css`),
+    ]),
+  );
   return {
     name: "shell",
     transformIndexHtml: {

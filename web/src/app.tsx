@@ -2,6 +2,7 @@
 
 import { Boundary } from "./parts/boundary.tsx";
 import { Heading, Shell } from "./parts/shell.tsx";
+import * as ui from "./parts/ui.module.css";
 import { route } from "./router.ts";
 import { departures } from "./state/session.ts";
 import { t } from "./texts/index.ts";
@@ -11,7 +12,6 @@ import { Home } from "./views/home.tsx";
 import { later } from "./views/later.tsx";
 import { LobbyView } from "./views/lobby.tsx";
 import { SettingsView } from "./views/settings.tsx";
-import * as ui from "./parts/ui.module.css";
 
 const ReviewView = later(async () => (await import("./views/review.tsx")).ReviewView);
 const RulesView = later(async () => (await import("./views/rules.tsx")).RulesView);

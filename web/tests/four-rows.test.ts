@@ -48,17 +48,28 @@ const pit = (person: Person, letter: string) => person.page.locator(`[data-pit="
 
 const move = (person: Person, word: string) => person.page.locator(`[data-move="${word}"]`);
 
-const focused = (person: Person, name: "pit" | "move") => person.page.evaluate((key) => (document.activeElement as HTMLElement | null)?.dataset[key] ?? null, name);
+const focused = (person: Person, name: "pit" | "move") =>
+  person.page.evaluate((key) => (document.activeElement as HTMLElement | null)?.dataset[key] ?? null, name);
 
 const labelOf = async (person: Person, letter: string) => (await pit(person, letter).getAttribute("aria-label"))?.replace(/[\u2068\u2069]/g, "") ?? "";
 
 /** Where each pit is drawn: its place from the left, row by row from the top. */
 async function drawn(person: Person): Promise<string[]> {
   const boxes = await person.page.locator("[data-pit]").evaluateAll((buttons) =>
-    buttons.map((button) => ({ name: (button as HTMLElement).dataset["pit"] ?? "", x: button.getBoundingClientRect().x, y: Math.round(button.getBoundingClientRect().y) })),
+    buttons.map((button) => ({
+      name: (button as HTMLElement).dataset["pit"] ?? "",
+      x: button.getBoundingClientRect().x,
+      y: Math.round(button.getBoundingClientRect().y),
+    })),
   );
   const heights = [...new Set(boxes.map(({ y }) => y))].sort((a, b) => a - b);
-  return heights.map((height) => boxes.filter(({ y }) => y === height).sort((a, b) => a.x - b.x).map(({ name }) => name).join(""));
+  return heights.map((height) =>
+    boxes
+      .filter(({ y }) => y === height)
+      .sort((a, b) => a.x - b.x)
+      .map(({ name }) => name)
+      .join(""),
+  );
 }
 
 function random(seed: number): () => number {
@@ -231,7 +242,10 @@ test("two people play Omweso to the end", async () => {
   }
   assert.ok(moves > 5, `${moves} moves`);
   await eventually("both see the end", async () => (await ana.status()) === "finished" && (await bo.status()) === "finished");
-  assert.match(`${await ana.page.locator("[data-status]").textContent()} ${await bo.page.locator("[data-status]").textContent()}`, /You (won|lost): .*You (won|lost): |Draw: /s);
+  assert.match(
+    `${await ana.page.locator("[data-status]").textContent()} ${await bo.page.locator("[data-status]").textContent()}`,
+    /You (won|lost): .*You (won|lost): |Draw: /s,
+  );
   await ana.leave();
   await bo.leave();
 });
@@ -272,7 +286,13 @@ test("seeds are arranged pit after pit by the keyboard", async () => {
   await ana.page.keyboard.press("Enter");
   await becomes(() => field("A").getAttribute("aria-invalid"), "true");
   await ana.isAccessible("a number that cannot be");
-  for (const [letter, seeds] of [["A", "4"], ["B", "0"], ["C", "28"], ["a", "31"], ["b", "1"]] as const) {
+  for (const [letter, seeds] of [
+    ["A", "4"],
+    ["B", "0"],
+    ["C", "28"],
+    ["a", "31"],
+    ["b", "1"],
+  ] as const) {
     await field(letter).waitFor();
     // Only the first field has to be gone to: after a number the next one has the focus.
     await becomes(() => field(letter).evaluate((each) => each === document.activeElement), true, letter);

@@ -49,7 +49,8 @@ test("the button to resign stays where it is while moves are made", async () => 
     await ana.legal().first().waitFor();
     // On phones it is behind a button, which stays where it is as well.
     const more = ana.button("More");
-    const placeOf = (name: string) => ana.button(name).evaluate((button) => [button.getBoundingClientRect().left + scrollX, button.getBoundingClientRect().top + scrollY]);
+    const placeOf = (name: string) =>
+      ana.button(name).evaluate((button) => [button.getBoundingClientRect().left + scrollX, button.getBoundingClientRect().top + scrollY]);
     const place = async () => {
       if ((await more.count()) === 0) return placeOf("Resign");
       const closed = await placeOf("More");
@@ -64,7 +65,10 @@ test("the button to resign stays where it is while moves are made", async () => 
     for (let n = 0; n < 5; n += 1) {
       const ply = Number(await ana.page.locator("[data-ply]").getAttribute("data-ply"));
       await ana.legal().first().click();
-      await eventually("it is the player's turn again", async () => Number(await ana.page.locator("[data-ply]").getAttribute("data-ply")) > ply && (await ana.legal().count()) > 0);
+      await eventually(
+        "it is the player's turn again",
+        async () => Number(await ana.page.locator("[data-ply]").getAttribute("data-ply")) > ply && (await ana.legal().count()) > 0,
+      );
       assert.deepEqual(await place(), before, `after ${n + 1} moves at ${width} pixels`);
     }
     await ana.fits("a game with a button to resign");

@@ -66,7 +66,13 @@ for (const viewport of WHOLE) {
     const ana = await Person.arrive({ viewport });
     await ana.open("/");
     await ana.legal().first().waitFor();
-    for (const selector of ['[aria-labelledby="try-title"] [data-ply]', '[aria-labelledby="try-title"] [role="status"]', css("{starts.start}:nth-of-type(1)"), css("{starts.start}:nth-of-type(2)"), css("{starts.start}:nth-of-type(3)")]) {
+    for (const selector of [
+      '[aria-labelledby="try-title"] [data-ply]',
+      '[aria-labelledby="try-title"] [role="status"]',
+      css("{starts.start}:nth-of-type(1)"),
+      css("{starts.start}:nth-of-type(2)"),
+      css("{starts.start}:nth-of-type(3)"),
+    ]) {
       const box = await ana.page.locator(selector).boundingBox();
       assert.ok(box && box.x >= 0 && box.x + box.width <= viewport.width && box.y + box.height <= viewport.height, `${selector} is at ${JSON.stringify(box)}`);
     }
@@ -87,7 +93,9 @@ test("in every window each game's pits are large enough, and nothing moves when 
       await kinds.nth(n).click();
       await ana.page.getByRole("heading", { name: title }).waitFor({ state: "attached" });
       await ana.legal().first().waitFor();
-      const least = await ana.page.locator('[aria-labelledby="try-title"] [data-pit]').evaluateAll((all) => Math.min(...all.map((each) => Math.min(each.getBoundingClientRect().width, each.getBoundingClientRect().height))));
+      const least = await ana.page
+        .locator('[aria-labelledby="try-title"] [data-pit]')
+        .evaluateAll((all) => Math.min(...all.map((each) => Math.min(each.getBoundingClientRect().width, each.getBoundingClientRect().height))));
       assert.ok(least >= 24, `a pit of ${title} has ${least} px at ${viewport.width} × ${viewport.height}`);
       assert.equal(await place(), before, `${title} moves the list at ${viewport.width} × ${viewport.height}`);
       await ana.fits(title);
@@ -106,7 +114,12 @@ test("seven games are told by picture, origin, difficulty and length", async () 
   }
   for (let n = 0; n < 7; n += 1) {
     await kinds.nth(n).scrollIntoViewIfNeeded();
-    await eventually("the picture is there", () => kinds.nth(n).locator("img").evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+    await eventually("the picture is there", () =>
+      kinds
+        .nth(n)
+        .locator("img")
+        .evaluate((each) => (each as HTMLImageElement).naturalWidth > 0),
+    );
   }
   await kinds.nth(1).click();
   await ana.page.reload();
@@ -122,7 +135,11 @@ for (const colorScheme of ["light", "dark"] as const) {
       await ana.open("/");
       await ana.legal().first().waitFor();
       assert.equal(await ana.page.locator(css("{starts.start} select, {starts.start} input")).count(), 0, "nothing is asked before a way is chosen");
-      for (const [way, button] of [["Play the computer", "Start the game"], ["Play a friend", "Two players on this device"], ["Find an opponent", "Search now"]] as const) {
+      for (const [way, button] of [
+        ["Play the computer", "Start the game"],
+        ["Play a friend", "Two players on this device"],
+        ["Find an opponent", "Search now"],
+      ] as const) {
         await ana.page.locator(css("{starts.start}")).getByRole("button", { name: way }).click();
         await ana.button(button).waitFor();
         await becomes(() => ana.page.locator(css("{starts.settings}")).count(), 1);
@@ -174,7 +191,10 @@ test("the turns of a player come first, and go when the moves are made", async (
     const turns = ana.page.locator('[aria-labelledby="turns-title"] a');
     await becomes(() => turns.count(), 1);
     assert.equal(await turns.getAttribute("href"), `/games/${mine}`);
-    await ana.page.getByRole("heading", { name: "Your turn in \u20681\u2069 game" }).or(ana.page.getByRole("heading", { name: "Your turn in 1 game" })).waitFor();
+    await ana.page
+      .getByRole("heading", { name: "Your turn in \u20681\u2069 game" })
+      .or(ana.page.getByRole("heading", { name: "Your turn in 1 game" }))
+      .waitFor();
     assert.match((await turns.textContent()) ?? "", /Bo.*Kalah.*left/s);
     const above = await ana.page.evaluate(() => document.querySelector("main h1 + *")?.getAttribute("aria-labelledby"));
     assert.equal(above, "turns-title", "they stand above everything else");
@@ -218,7 +238,9 @@ test("games that go on between others are seen, the player's own and unlisted on
 test("a board whose server does not answer says so, and tries again", async () => {
   const ana = await Person.arrive({ expected: /500|503|Failed to load/, serviceWorkers: "block" });
   let isFailing = true;
-  await ana.context.route("**/v1/variants/kalah/play", (route) => (isFailing ? route.fulfill({ status: 500, json: { code: "internal", detail: "" } }) : route.fallback()));
+  await ana.context.route("**/v1/variants/kalah/play", (route) =>
+    isFailing ? route.fulfill({ status: 500, json: { code: "internal", detail: "" } }) : route.fallback(),
+  );
   await ana.open("/");
   await ana.page.locator('[aria-labelledby="try-title"] [role="status"]', { hasText: "The server failed." }).waitFor();
   await ana.isAccessible("a board without a server");

@@ -10,7 +10,15 @@ after(closeBrowser);
 
 const VARIANTS = ["kalah", "oware", "congkak", "bao", "omweso", "toguz_kumalak", "bestemshe"];
 
-const SIZES = [[320, 568], [360, 640], [390, 664], [390, 844], [844, 390], [1280, 800], [1920, 1080]] as const;
+const SIZES = [
+  [320, 568],
+  [360, 640],
+  [390, 664],
+  [390, 844],
+  [844, 390],
+  [1280, 800],
+  [1920, 1080],
+] as const;
 
 /** The layout follows a resized window within this time. */
 const SETTLES_MS = 3000;
@@ -44,7 +52,8 @@ function faults({ seat, name, score }: typeof SELECTORS): string[] {
       if (width === 0 || height === 0) found.push(`${name}: has no size`);
       const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
       // The drawing lies below the buttons of the board.
-      if (!there || !(each.contains(there) || there.contains(each) || (each.closest("[data-ply]") && there.closest("[data-ply]")))) found.push(`${name}: is covered`);
+      if (!there || !(each.contains(there) || there.contains(each) || (each.closest("[data-ply]") && there.closest("[data-ply]"))))
+        found.push(`${name}: is covered`);
     }
   };
   if (document.documentElement.scrollWidth > innerWidth) found.push(`the page is ${document.documentElement.scrollWidth} px wide`);

@@ -118,7 +118,9 @@ test("a clock runs on without a network, also after a reload and on a device who
   await ana.open(`/games/${id}`);
   await eventually("the worker serves the page", () => ana.page.evaluate(() => navigator.serviceWorker.controller !== null));
   const left = async () => {
-    const [minutes, seconds] = ((await ana.page.locator(css("{game.seat}"), { hasText: "Ana" }).locator('[role="timer"]').textContent()) ?? "").split(":").map(Number);
+    const [minutes, seconds] = ((await ana.page.locator(css("{game.seat}"), { hasText: "Ana" }).locator('[role="timer"]').textContent()) ?? "")
+      .split(":")
+      .map(Number);
     return (minutes ?? NaN) * 60 + (seconds ?? NaN);
   };
   await eventually("the clock is the server's", async () => (await left()) < 600);
@@ -194,7 +196,12 @@ for (const status of [500, 503]) {
     await ana.context.route("**/v1/games/**", (route) => {
       if (failing) refused += 1;
       return failing
-        ? route.fulfill({ status, contentType: "application/problem+json", headers: { "retry-after": "1" }, body: JSON.stringify({ code: status === 500 ? "internal" : "unavailable", status, title: "", detail: "", type: "", request_id: "r" }) })
+        ? route.fulfill({
+            status,
+            contentType: "application/problem+json",
+            headers: { "retry-after": "1" },
+            body: JSON.stringify({ code: status === 500 ? "internal" : "unavailable", status, title: "", detail: "", type: "", request_id: "r" }),
+          })
         : route.fallback();
     });
     const pit = ana.page.locator('[data-pit="A"]');

@@ -24,7 +24,8 @@ async function resigned(south: { token: string }, north: { token: string }, lose
 }
 
 /** The games that a view lists, in its order. */
-const listed = (ana: Person) => ana.page.locator(css("{history.past} > a:first-child")).evaluateAll((all) => all.map((each) => each.getAttribute("href")?.split("/")[2]));
+const listed = (ana: Person) =>
+  ana.page.locator(css("{history.past} > a:first-child")).evaluateAll((all) => all.map((each) => each.getAttribute("href")?.split("/")[2]));
 
 for (const { viewport, colorScheme } of WINDOWS) {
   test(`all finished games are listed page by page, and found by game, opponent, result, day and analysis: ${viewport.width} pixels`, async () => {
@@ -86,7 +87,11 @@ for (const { viewport, colorScheme } of WINDOWS) {
     const name = `Bo${Date.now() % 1e6}`;
     const dan = await guest(name);
     const row = ana.page.locator(css("{rows.offer}"), { hasText: name });
-    const { id } = await call<{ id: string }>("POST", "/v1/games", dan.token, { variant: "kalah", preset: "bga", clock: { type: "bank", bank_s: 600, increment_s: 5 } });
+    const { id } = await call<{ id: string }>("POST", "/v1/games", dan.token, {
+      variant: "kalah",
+      preset: "bga",
+      clock: { type: "bank", bank_s: 600, increment_s: 5 },
+    });
     await row.waitFor();
     const words = ((await row.textContent()) ?? "").replace(/[\u2068\u2069]/g, "");
     assert.match(words, /Kalah · (?!bga|Standard)\S.*10 minutes each, 0:05 more per turn/);
@@ -149,7 +154,10 @@ test("an opponent is picked by name: an account that wants to be found, one of a
   const stamp = Date.now() % 1e7;
   const [found, hidden] = [`Zora${stamp}`, `Zoe${stamp}`];
   const account = async (name: string) => {
-    const { access_token: token, player } = await call<{ access_token: string; player: { id: string } }>("POST", "/v1/players", null, { name, password: "correct horse 7 battery" });
+    const { access_token: token, player } = await call<{ access_token: string; player: { id: string } }>("POST", "/v1/players", null, {
+      name,
+      password: "correct horse 7 battery",
+    });
     return { token, id: player.id };
   };
   const [zora, zoe, bo] = [await account(found), await account(hidden), await guest("Bo")];

@@ -71,7 +71,10 @@ test("practice gives a hint once, and takes a turn back at once", async () => {
     await ana.button("Take back").click();
     await eventually("the turn is taken back", async () => (await plyOf(ana)) !== before);
   }
-  await eventually("the opening is shown", async () => (await ana.page.locator(css("{board.count}:not({board.store})")).allTextContents()).join() === opening.join());
+  await eventually(
+    "the opening is shown",
+    async () => (await ana.page.locator(css("{board.count}:not({board.store})")).allTextContents()).join() === opening.join(),
+  );
   await ana.legal().first().waitFor();
   await ana.leave();
 });
@@ -106,7 +109,12 @@ test("a hint that is refused is explained, and one that is left is cancelled", a
   await ana.page.getByText("Looking for the best move").waitFor();
   await ana.legal().first().click();
   assert.equal((await byMove).failure()?.errorText, "net::ERR_ABORTED");
-  await eventually("another hint can be asked for", async () => ana.button("Hint").isEnabled().catch(() => false));
+  await eventually("another hint can be asked for", async () =>
+    ana
+      .button("Hint")
+      .isEnabled()
+      .catch(() => false),
+  );
   const byLeaving = ended();
   await ana.button("Hint").click();
   await ana.page.getByText("Looking for the best move").waitFor();

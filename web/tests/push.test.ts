@@ -36,7 +36,10 @@ const tokenOf = (person: Person) =>
     return /"access(?:_token|Token)":"([^"]+)"/.exec(entry ?? "")?.[1] ?? "";
   });
 
-const devicesOf = (token: string) => call<{ items: { kind: string; language: string }[] }>("GET", "/v1/me/devices", token).then(({ items }) => items.map(({ kind, language }) => ({ kind, language })));
+const devicesOf = (token: string) =>
+  call<{ items: { kind: string; language: string }[] }>("GET", "/v1/me/devices", token).then(({ items }) =>
+    items.map(({ kind, language }) => ({ kind, language })),
+  );
 
 /** The notifications that Chromium shows. */
 const shown = (person: Person) =>
@@ -73,7 +76,11 @@ test("Chromium opens what the server seals, and shows the last of each game", as
   const { id: player } = await call<{ id: string }>("GET", "/v1/me", token);
 
   const ben = await guest("Ben");
-  const { id } = await call<{ id: string }>("POST", "/v1/games", ben.token, { variant: "kalah", side: "south", opponent: { type: "player", player_id: player } });
+  const { id } = await call<{ id: string }>("POST", "/v1/games", ben.token, {
+    variant: "kalah",
+    side: "south",
+    opponent: { type: "player", player_id: player },
+  });
   const tag = id.replaceAll("-", "");
   const message = (body: string, type: string) => [{ title: "Kalah", body, tag, data: { type, game_id: id } }];
   await becomes(() => shown(ana), message("Du bist zu einem Spiel eingeladen.", "game.invited"));

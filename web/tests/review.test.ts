@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 
-import { BASE, WAIT_MS, becomes, call, closeBrowser, eventually, guest, Person } from "./support/browser.ts";
+import { BASE, becomes, call, closeBrowser, eventually, guest, Person, WAIT_MS } from "./support/browser.ts";
 import { css } from "./support/classes.ts";
 
 after(closeBrowser);
@@ -75,8 +75,10 @@ test("a game is stepped through by buttons, keys, the list and the graph", async
   await ana.page.keyboard.press("ArrowDown");
   await ana.page.keyboard.press("ArrowDown");
   await becomes(() => shownPly(ana), 3);
-  await eventually("the list names its option", async () =>
-    (await list.getAttribute("aria-activedescendant")) === (await list.getByRole("option", { selected: true }).getAttribute("id")));
+  await eventually(
+    "the list names its option",
+    async () => (await list.getAttribute("aria-activedescendant")) === (await list.getByRole("option", { selected: true }).getAttribute("id")),
+  );
   await list.getByRole("option").nth(5).click();
   await becomes(() => shownPly(ana), 5);
   const graph = ana.page.getByRole("slider");
@@ -114,7 +116,10 @@ test("a result is told with the own seeds first to a player, and with the winner
   const { south, north } = game.result?.score ?? assert.fail("no result");
   const cleo = await Person.arrive();
   for (const path of [`/games/${game.id}`, `/review/${game.id}`]) {
-    for (const [person, words] of [[ana, `You lost ${south}–${north}: `], [cleo, `Bo (North) won ${north}–${south}: `]] as const) {
+    for (const [person, words] of [
+      [ana, `You lost ${south}–${north}: `],
+      [cleo, `Bo (North) won ${north}–${south}: `],
+    ] as const) {
       await person.open(path);
       const told = async () => (await person.page.locator("main").textContent())?.replace(/[\u2068\u2069]/g, "") ?? "";
       await eventually(`${path} says “${words}”`, async () => (await told()).includes(words));
@@ -134,7 +139,10 @@ test("a game is played back by itself, and pauses", async () => {
   await eventually("it plays on", async () => (await shownPly(ana)) >= 1);
   await ana.button("Pause").click();
   await play.waitFor();
-  await ana.page.getByRole("option").nth(game.ply - 2).click();
+  await ana.page
+    .getByRole("option")
+    .nth(game.ply - 2)
+    .click();
   await play.click();
   await becomes(() => shownPly(ana), game.ply, "it ends");
   await play.waitFor();
@@ -254,7 +262,8 @@ test("notes are written, kept over a reload, and deleted", async () => {
 });
 
 /** What the explorer says of a position, whatever the number of its games. */
-const explored = async (ana: Person) => ((await ana.page.locator("details p").first().textContent()) ?? "").replace(/^[\d,]+ games? (reached this position).*$/s, "$1");
+const explored = async (ana: Person) =>
+  ((await ana.page.locator("details p").first().textContent()) ?? "").replace(/^[\d,]+ games? (reached this position).*$/s, "$1");
 
 test("the explorer shows what was played, and plays it", async () => {
   const options = { pits: 4, seeds: 5 };
@@ -285,7 +294,10 @@ test("the explorer shows what was played, and plays it", async () => {
   await ana.isAccessible("the explorer");
   await ana.screenshot("review-explorer", true);
   await ana.page.locator("details tbody button").first().click();
-  await eventually("the move is shown", async () => (await shownPly(ana)) === 1 || (await ana.page.locator('[aria-labelledby="variation-title"]').count()) === 1);
+  await eventually(
+    "the move is shown",
+    async () => (await shownPly(ana)) === 1 || (await ana.page.locator('[aria-labelledby="variation-title"]').count()) === 1,
+  );
   await ana.leave();
 });
 
@@ -293,7 +305,12 @@ test("a game is taken along as text and as JSON, private ones too", async () => 
   const { ana, game } = await arrive({ visibility: "private" }, { acceptDownloads: true });
   await ana.open(`/review/${game.id}`);
   await ana.page.getByText("This game is private").waitFor();
-  for (const [button, ending, holds] of [["As text", "txt", "Variant"], ["As JSON", "json", '"moves"'], ["Picture (SVG)", "svg", "<svg"], ["Picture (PNG)", "png", "IHDR"]] as const) {
+  for (const [button, ending, holds] of [
+    ["As text", "txt", "Variant"],
+    ["As JSON", "json", '"moves"'],
+    ["Picture (SVG)", "svg", "<svg"],
+    ["Picture (PNG)", "png", "IHDR"],
+  ] as const) {
     const download = ana.page.waitForEvent("download");
     await ana.button(button).click();
     const file = await download;
@@ -310,7 +327,10 @@ test("the link and the picture of a ply are copied", async () => {
   await becomes(() => shownPly(ana), 2);
   await ana.button("Copy the link").click();
   await becomes(() => ana.page.evaluate(() => navigator.clipboard.readText()), `${BASE}/review/${game.id}#ply=2`);
-  for (const [name, type] of [["Picture (SVG)", "image/svg+xml"], ["Picture (PNG)", "image/png"]] as const) {
+  for (const [name, type] of [
+    ["Picture (SVG)", "image/svg+xml"],
+    ["Picture (PNG)", "image/png"],
+  ] as const) {
     const picture = await ana.page.getByRole("link", { name }).getAttribute("href");
     assert.match(picture ?? "", /\?ply=2&/);
     const answer = await fetch(BASE + (picture ?? ""));
@@ -348,7 +368,10 @@ test("moves that were taken back and seats that were exchanged are reviewed", as
   await ana.button("Previous move").click();
   await eventually("before the swap Bo sat there", async () => /Bo/.test((await bottom.textContent()) ?? ""));
   await ana.button("Previous move").click();
-  await eventually("the opening is there again", async () => (await ana.page.locator('[data-pit="A"]').getAttribute("aria-label"))?.includes("4 seeds") ?? false);
+  await eventually(
+    "the opening is there again",
+    async () => (await ana.page.locator('[data-pit="A"]').getAttribute("aria-label"))?.includes("4 seeds") ?? false,
+  );
   await ana.leave();
 });
 

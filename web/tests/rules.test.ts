@@ -88,7 +88,10 @@ test("the rules of every variant have their text, their board and a board to try
     if ((await told(sandbox)) === "") await ways(sandbox).first().click();
     await eventually("the move is told", async () => /^South (sows|puts)/.test((await told(sandbox)).replace(/[\u2068\u2069]/g, "")));
     await sandbox.getByRole("button", { name: "Take back" }).click();
-    await eventually("the opening is there again", async () => (await sandbox.getByRole("button", { name: "Take back" }).getAttribute("aria-disabled")) === "true");
+    await eventually(
+      "the opening is there again",
+      async () => (await sandbox.getByRole("button", { name: "Take back" }).getAttribute("aria-disabled")) === "true",
+    );
     const last = presets.at(-1);
     await sandbox.getByLabel("Rule set").selectOption(last?.name ?? "");
     await sandbox.locator("[data-ply]").waitFor();
@@ -259,7 +262,12 @@ test("each kind of opponent begins its kind of game", async () => {
 /** The places of a line by where they lie on it: those at one point are one group. */
 function grouped(places: Map<string, number>): string[] {
   const points = [...new Set(places.values())].sort((a, b) => a - b);
-  return points.map((point) => [...places.keys()].filter((place) => places.get(place) === point).sort().join(""));
+  return points.map((point) =>
+    [...places.keys()]
+      .filter((place) => places.get(place) === point)
+      .sort()
+      .join(""),
+  );
 }
 
 test("a picture of the server has its pits where the board of the page has them", async () => {

@@ -94,19 +94,31 @@ test("a tab that is signed out goes on as a spectator", async () => {
 
 test("a session that the server has ended leaves nothing private behind", async () => {
   const bo = await guest("Bo");
-  const created = await call<{ id: string; join_code: string }>("POST", "/v1/games", bo.token, { variant: "kalah", visibility: "private", side: "south", opponent: { type: "link" } });
+  const created = await call<{ id: string; join_code: string }>("POST", "/v1/games", bo.token, {
+    variant: "kalah",
+    visibility: "private",
+    side: "south",
+    opponent: { type: "link" },
+  });
   const ana = await Person.arrive({ expected: /401|404/ });
   await ana.open(`/games/${created.id}#join=${created.join_code}`);
   await ana.button("Join").click();
   await becomes(() => ana.status(), "active");
-  const kept = () => ana.page.evaluate(() => Object.entries(localStorage).filter(([key]) => key.startsWith("mancala.kept.")).map(([, text]) => text).join());
+  const kept = () =>
+    ana.page.evaluate(() =>
+      Object.entries(localStorage)
+        .filter(([key]) => key.startsWith("mancala.kept."))
+        .map(([, text]) => text)
+        .join(),
+    );
   await eventually("the game is kept", async () => (await kept()).includes(created.id));
   // The open page is left first: it would meet these answers too, and tell them before the reload.
   await ana.page.goto("about:blank");
   // The server knows neither token any more.
   await ana.context.route("**/v1/tokens", (route) => route.fulfill({ status: 401, json: { code: "invalid_token", detail: "so it is" } }));
   await ana.context.route("**/v1/games**", (route) =>
-    route.request().headers()["authorization"] ? route.fulfill({ status: 401, json: { code: "invalid_token", detail: "so it is" } }) : route.fallback());
+    route.request().headers()["authorization"] ? route.fulfill({ status: 401, json: { code: "invalid_token", detail: "so it is" } }) : route.fallback(),
+  );
   await ana.open(`/games/${created.id}`);
   await ana.hears("You have been signed out");
   await ana.page.getByRole("heading", { name: "This game cannot be shown" }).waitFor();

@@ -84,7 +84,10 @@ test("the result stands over the board, and leads to the first mistake", async (
   const card = ana.page.getByRole("region", { name: "Result" });
   await card.waitFor();
   const score = (await card.locator(css("{result.score}")).textContent())?.split(" – ").map(Number) ?? [];
-  assert.equal(score.reduce((sum, each) => sum + each, 0), 48);
+  assert.equal(
+    score.reduce((sum, each) => sum + each, 0),
+    48,
+  );
   assert.ok((score[0] ?? 0) >= (score[1] ?? 0), "the winner's number comes first");
   await ana.isAccessible("a result with a score");
   await ana.screenshot("result-phone");
@@ -133,7 +136,11 @@ test("a pit that cannot be played says why", async () => {
   await becomes(() => said(ana), "a cannot be played: it is not your pit.");
   await pit(ana, "A").click({ force: true });
   await becomes(() => said(ana), "A cannot be played: the pit is empty.");
-  await becomes(async () => plain(await ana.page.locator(css("{game.news}")).first().textContent()), "A cannot be played: the pit is empty.", "a screen reader is told");
+  await becomes(
+    async () => plain(await ana.page.locator(css("{game.news}")).first().textContent()),
+    "A cannot be played: the pit is empty.",
+    "a screen reader is told",
+  );
   await ana.isAccessible("a pit that cannot be played");
   await pit(ana, "B").click();
   await becomes(() => plyOf(ana), "1");
@@ -179,7 +186,12 @@ test("by a setting the first touch shows where a pit leads, and the second plays
 test("the rules, the clock and the own side are told, also before one joins", async () => {
   const bo = await guest("Bo");
   const clock = { type: "bank", bank_s: 600, increment_s: 5 };
-  const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", bo.token, { variant: "oware", side: "south", opponent: { type: "link" }, clock });
+  const { id, join_code } = await call<{ id: string; join_code: string }>("POST", "/v1/games", bo.token, {
+    variant: "oware",
+    side: "south",
+    opponent: { type: "link" },
+    clock,
+  });
   const ana = await Person.arrive({ viewport: { width: 320, height: 568 } });
   await ana.open(`/games/${id}#join=${join_code}`);
   const line = ana.page.locator(css("{game.about}"));
@@ -224,10 +236,15 @@ test("a guide of five steps goes with the first game, moves no pit, and is not s
 });
 
 test("a direction of Bao is chosen on the board, and pushes nothing away", async () => {
-  for (const size of [{ width: 320, height: 568 }, { width: 844, height: 390 }, { width: 1280, height: 800 }]) {
+  for (const size of [
+    { width: 320, height: 568 },
+    { width: 844, height: 390 },
+    { width: 1280, height: 800 },
+  ]) {
     const ana = await Person.arrive({ viewport: size });
     await openGame(ana, { variant: "bao" });
-    const places = () => ana.page.locator(css("{game.seat}, {game.actions}, [data-pit]")).evaluateAll((all) => all.map((each) => JSON.stringify(each.getBoundingClientRect())));
+    const places = () =>
+      ana.page.locator(css("{game.seat}, {game.actions}, [data-pit]")).evaluateAll((all) => all.map((each) => JSON.stringify(each.getBoundingClientRect())));
     const before = await places();
     await pit(ana, "F").click();
     const arrow = ana.page.locator('[data-move="FU"]');

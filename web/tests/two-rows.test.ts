@@ -41,7 +41,8 @@ const plyOf = (person: Person) => person.page.locator("[data-ply]").getAttribute
 
 const pit = (person: Person, letter: string) => person.page.locator(`[data-pit="${letter}"]`);
 
-const focused = (person: Person, name: "pit" | "move") => person.page.evaluate((key) => (document.activeElement as HTMLElement | null)?.dataset[key] ?? null, name);
+const focused = (person: Person, name: "pit" | "move") =>
+  person.page.evaluate((key) => (document.activeElement as HTMLElement | null)?.dataset[key] ?? null, name);
 
 const plain = (text: string | null) => (text ?? "").replace(/[\u2068\u2069]/g, "");
 
@@ -74,7 +75,9 @@ test("a capture is declined by the keyboard, and Escape leaves the question", as
   await keyboard.press("Tab");
   await becomes(() => focused(ana, "move"), "A~");
   await becomes(() => ana.page.locator('[data-move="A~"]').textContent(), "Leave the seeds");
-  await eventually("the end is told", async () => /^A without capture ends in B\.$/.test(plain(await ana.page.locator("[data-status] > span").first().textContent())));
+  await eventually("the end is told", async () =>
+    /^A without capture ends in B\.$/.test(plain(await ana.page.locator("[data-status] > span").first().textContent())),
+  );
   await keyboard.press("Enter");
   await becomes(() => plyOf(ana), "1");
   await becomes(() => focused(ana, "pit"), "A", "the focus is on the board again");
@@ -98,7 +101,9 @@ test("the pit of South is chosen while North chooses, and both are told", async 
   await ana.screenshot("congkak-lockstep");
   await pit(ana, "b").click();
   await becomes(() => plyOf(ana), "2");
-  await eventually("both captures are told", async () => (await told(ana)).startsWith("D and b are sown at once. South captures 14 seeds. North captures 6 seeds."));
+  await eventually("both captures are told", async () =>
+    (await told(ana)).startsWith("D and b are sown at once. South captures 14 seeds. North captures 6 seeds."),
+  );
   assert.doesNotMatch(await labelOf(ana, "D"), /chosen/);
   assert.equal(await lifted(ana), 1, "the pit of North is marked as lifted");
   await ana.leave();
@@ -122,10 +127,23 @@ test("the points of a match stand beside its players", async () => {
   const ana = await Person.arrive();
   const position = "7,7,7,7,7,7,7/7,7,7,7,7,7,7 0-0 S - 40 3S1-0";
   const id = await openGame(ana, { variant: "congkak", options: { rounds: "multi", match_victory: "rounds_won" }, start: { position } });
-  const points = () => ana.page.locator(css("{game.seat}")).evaluateAll((seats, side) => seats.map((seat) => [...seat.querySelectorAll(side)].map(({ textContent }) => textContent)), css("{game.side}"));
-  await becomes(points, [["North", "0 points"], ["South", "1 point"]]);
+  const points = () =>
+    ana.page
+      .locator(css("{game.seat}"))
+      .evaluateAll((seats, side) => seats.map((seat) => [...seat.querySelectorAll(side)].map(({ textContent }) => textContent)), css("{game.side}"));
+  await becomes(points, [
+    ["North", "0 points"],
+    ["South", "1 point"],
+  ]);
   await ana.open(`/review/${id}`);
-  await eventually("the review has them too", async () => (await points()).flat().filter((text) => /points?$/.test(text ?? "")).join() === "0 points,1 point");
+  await eventually(
+    "the review has them too",
+    async () =>
+      (await points())
+        .flat()
+        .filter((text) => /points?$/.test(text ?? ""))
+        .join() === "0 points,1 point",
+  );
   await ana.leave();
 });
 

@@ -229,7 +229,13 @@ for (const [name, device] of Object.entries({
     const ana = await Person.arrive({ reducedMotion: "reduce", expected: /404/, ...device });
     const player = await guest("Ana");
     const { id } = await call<{ id: string }>("POST", "/v1/games", player.token, { variant: "kalah", side: "south", opponent: { type: "self" } });
-    for (const [ply, move] of [[1, "E"], [2, "c"], [3, "a"], [4, "A"]]) await call("POST", `/v1/games/${id}/moves`, player.token, { ply, move });
+    for (const [ply, move] of [
+      [1, "E"],
+      [2, "c"],
+      [3, "a"],
+      [4, "A"],
+    ])
+      await call("POST", `/v1/games/${id}/moves`, player.token, { ply, move });
     for (const view of [...VIEWS, `/games/${id}`, `/g/${id}`, "/problems/stale_ply", "/g/missing"]) {
       await ana.open(view);
       await ana.page.locator("h1").waitFor();
@@ -246,20 +252,32 @@ test("each way to begin a game is as wide as the others, whichever is open", asy
   for (const width of [1200, 320]) {
     const ana = await Person.arrive({ viewport: { width, height: 900 } });
     await ana.open("/");
-    const edges = (selector: string) => ana.page.locator(selector).evaluateAll((all) => all.map((each) => [each.getBoundingClientRect().left, each.getBoundingClientRect().right]));
+    const edges = (selector: string) =>
+      ana.page.locator(selector).evaluateAll((all) => all.map((each) => [each.getBoundingClientRect().left, each.getBoundingClientRect().right]));
     await ana.button("Play the computer").waitFor();
     const [above] = await edges('[aria-labelledby="starts-title"]');
     for (const way of ["Play the computer", "Two players on this device", "Find an opponent"] as const) {
       await ana.way(way);
       for (const start of await edges(css("{starts.start}"))) assert.deepEqual(start, above, `at ${width} pixels`);
     }
-    assert.equal(await ana.page.locator(css("{starts.settings}")).first().evaluate((way) => getComputedStyle(way).textAlign), "start");
+    assert.equal(
+      await ana.page
+        .locator(css("{starts.settings}"))
+        .first()
+        .evaluate((way) => getComputedStyle(way).textAlign),
+      "start",
+    );
     await ana.leave();
   }
 });
 
 test("the language is the browser's, or the one that was chosen", async () => {
-  for (const [locale, word] of [["de-AT", "Jetzt spielen"], ["fr-CA", "Jouer"], ["es-MX", "Jugar"], ["ja-JP", "Play now"]] as const) {
+  for (const [locale, word] of [
+    ["de-AT", "Jetzt spielen"],
+    ["fr-CA", "Jouer"],
+    ["es-MX", "Jugar"],
+    ["ja-JP", "Play now"],
+  ] as const) {
     const ana = await Person.arrive({ locale });
     await ana.open("/");
     await ana.page.getByRole("heading", { name: word }).waitFor();
@@ -285,24 +303,38 @@ test("each built catalogue has the texts of its source", async () => {
     for (const file of files.filter((name) => name.startsWith(`${language}-`))) {
       built.push(...(await ana.page.evaluate(async (path) => Object.values((await import(path)) as object), `/assets/${file}`)));
     }
-    assert.ok(built.some((each) => isDeepStrictEqual(each, texts)), language);
+    assert.ok(
+      built.some((each) => isDeepStrictEqual(each, texts)),
+      language,
+    );
   }
   await ana.leave();
 });
 
 test("pictures are asked for in the language of the page", async () => {
   const ana = await Person.arrive({ locale: "de-DE" });
-  const pictures = () => ana.page.locator(css("{ui.picture}")).evaluateAll((all) => all.map((each) => new URL((each as HTMLImageElement).src).searchParams.get("lang")));
+  const pictures = () =>
+    ana.page.locator(css("{ui.picture}")).evaluateAll((all) => all.map((each) => new URL((each as HTMLImageElement).src).searchParams.get("lang")));
   await ana.open("/");
   await becomes(async () => [...new Set(await pictures())], ["de"]);
-  await eventually("the picture is there", () => ana.page.locator(css("{ui.picture}")).first().evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+  await eventually("the picture is there", () =>
+    ana.page
+      .locator(css("{ui.picture}"))
+      .first()
+      .evaluate((each) => (each as HTMLImageElement).naturalWidth > 0),
+  );
   await ana.open("/rules");
   await eventually("all are there", async () => (await pictures()).length > 1);
   assert.deepEqual([...new Set(await pictures())], ["de"]);
   await ana.leave();
   const pseudo = await Person.arrive({ settings: { language: "ar-XB" } });
   await pseudo.open("/");
-  await eventually("a language that the server knows", () => pseudo.page.locator(css("{ui.picture}")).first().evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+  await eventually("a language that the server knows", () =>
+    pseudo.page
+      .locator(css("{ui.picture}"))
+      .first()
+      .evaluate((each) => (each as HTMLImageElement).naturalWidth > 0),
+  );
   await pseudo.leave();
 });
 
@@ -318,7 +350,10 @@ test("a refusal is told in the language of the page alone", async () => {
   const told = await ana.page.locator('[role="log"] > div').allTextContents();
   for (const { detail } of errors) assert.ok(!told.join().includes(detail), told.join());
   await ana.page.getByLabel("Dein Name (freiwillig)").fill("");
-  for (const [status, code, words] of [[403, "forbidden", "Das ist nicht erlaubt."], [409, "too_many_games", "Mehr Spiele gehen nicht"]] as const) {
+  for (const [status, code, words] of [
+    [403, "forbidden", "Das ist nicht erlaubt."],
+    [409, "too_many_games", "Mehr Spiele gehen nicht"],
+  ] as const) {
     await ana.context.route("**/v1/games", (route) => route.fulfill({ status, json: { code, detail: "in plain English" } }), { times: 1 });
     await ana.button("Spiel beginnen").click();
     await ana.hears(words);

@@ -1,21 +1,21 @@
 // The client: its parts, put together.
 
-import { apiOf, check, type Api, type Confirmation, type Core, type Fetch, type RetryPolicy } from "./core.js";
-import { followGame, followPlayer, type FollowAllOptions, type FollowGameOptions } from "./follow.js";
+import { type Api, apiOf, type Confirmation, type Core, check, type Fetch, type RetryPolicy } from "./core.js";
+import { type FollowAllOptions, type FollowGameOptions, followGame, followPlayer } from "./follow.js";
 import { Games } from "./games.js";
 import { Hubs } from "./hub.js";
 import {
+  type ChannelLike,
   defaultChannel,
   defaultLocks,
   defaultOnline,
   defaultStorage,
   ignore,
+  type LocksLike,
   MemoryStorage,
+  type OnlineHook,
   ProcessLocks,
   randomUuid,
-  type ChannelLike,
-  type LocksLike,
-  type OnlineHook,
   type StorageLike,
 } from "./platform.js";
 import { Queue } from "./queue.js";
@@ -139,8 +139,7 @@ function connect(options: ClientOptions): { core: Core; session: Session } {
     now: options.now ?? Date.now,
     uuid: options.uuid ?? randomUuid,
     retry: { ...RETRY, ...options.retry },
-    confirm: () =>
-      (confirming ??= Promise.resolve(options.onSignInRequired?.() ?? null).finally(() => (confirming = undefined))),
+    confirm: () => (confirming ??= Promise.resolve(options.onSignInRequired?.() ?? null).finally(() => (confirming = undefined))),
     isConfirming: () => confirming !== undefined,
   };
   const session = new Session(core);
@@ -168,7 +167,10 @@ async function withPassword(request: Request, password: string): Promise<Request
 }
 
 async function codeOf(response: Response): Promise<unknown> {
-  const problem = (await response.clone().json().catch(() => null)) as { code?: unknown } | null;
+  const problem = (await response
+    .clone()
+    .json()
+    .catch(() => null)) as { code?: unknown } | null;
   return problem?.code;
 }
 

@@ -2,7 +2,7 @@
 
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 import { errorOf, isTemporary, MancalaError, noAnswer } from "./failure.js";
-import { ignore, type ChannelLike, type LocksLike, type OnlineHook, type StorageLike } from "./platform.js";
+import { type ChannelLike, ignore, type LocksLike, type OnlineHook, type StorageLike } from "./platform.js";
 import type { paths } from "./types.js";
 
 export type Api = FetchClient<paths>;

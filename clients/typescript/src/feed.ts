@@ -1,6 +1,6 @@
 // Events as they happen: by a stream that resumes where it broke off, or by pages that wait where streams do not get through.
 
-import { check, limited, pause, waitOf, type Core, type Limit } from "./core.js";
+import { type Core, check, type Limit, limited, pause, waitOf } from "./core.js";
 import { errorOf, isTemporary, MancalaError, noAnswer } from "./failure.js";
 import { ignore } from "./platform.js";
 import { readSse } from "./sse.js";
@@ -74,12 +74,7 @@ export async function* feed<E>(core: Core, source: Source<E>, options: FeedOptio
   }
 }
 
-async function* stream<E>(
-  core: Core,
-  source: Source<E>,
-  options: FeedOptions,
-  state: State,
-): AsyncGenerator<FeedItem<E>, void, undefined> {
+async function* stream<E>(core: Core, source: Source<E>, options: FeedOptions, state: State): AsyncGenerator<FeedItem<E>, void, undefined> {
   const limit = limited(core.retry.streamMs, options.signal);
   // Bytes come at once, a comment at least. Where none come, a proxy may be collecting them.
   let isBlocked = true;
@@ -136,12 +131,7 @@ async function* stream<E>(
   }
 }
 
-async function* poll<E>(
-  core: Core,
-  source: Source<E>,
-  options: FeedOptions,
-  state: State,
-): AsyncGenerator<FeedItem<E>, void, undefined> {
+async function* poll<E>(core: Core, source: Source<E>, options: FeedOptions, state: State): AsyncGenerator<FeedItem<E>, void, undefined> {
   let isOpen = state.place !== undefined;
   let quietAt: number | undefined;
   if (state.place !== undefined) yield { type: "open", place: state.place };

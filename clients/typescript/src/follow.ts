@@ -1,9 +1,9 @@
 // Follows one game, or all games of the player.
 
-import { reasonOf, type Core } from "./core.js";
+import { type Core, reasonOf } from "./core.js";
 import { MancalaError } from "./failure.js";
 import type { FeedMode, Source } from "./feed.js";
-import { subscribe, type Hubs } from "./hub.js";
+import { type Hubs, subscribe } from "./hub.js";
 import type { Session } from "./session.js";
 import type { GameEvent, PlayerEvent } from "./types.js";
 
@@ -38,11 +38,7 @@ export interface Followers {
 const REMATCH_MS = 10 * 60_000;
 
 /** Every event of a game after `after`, once, in order, until nothing can follow. */
-export async function* followGame(
-  { core, session, hubs }: Followers,
-  id: string,
-  options: FollowGameOptions,
-): AsyncGenerator<GameEvent, void, undefined> {
+export async function* followGame({ core, session, hubs }: Followers, id: string, options: FollowGameOptions): AsyncGenerator<GameEvent, void, undefined> {
   await session.ready;
   const source: Source<GameEvent> = {
     path: `/v1/games/${encodeURIComponent(id)}/events`,
@@ -64,10 +60,7 @@ export async function* followGame(
 }
 
 /** Events of all games of the player, each once, those of one game in order. */
-export async function* followPlayer(
-  { core, session, hubs }: Followers,
-  options: FollowAllOptions,
-): AsyncGenerator<PlayerEvent, void, undefined> {
+export async function* followPlayer({ core, session, hubs }: Followers, options: FollowAllOptions): AsyncGenerator<PlayerEvent, void, undefined> {
   await session.ready;
   const player = session.current()?.player;
   if (!player) throw signedOut();

@@ -1,21 +1,9 @@
 // Everything about games, each call safe to send again.
 
-import { call, type Attempt, type CallOptions, type Core, type Raw } from "./core.js";
+import { type Attempt, type CallOptions, type Core, call, type Raw } from "./core.js";
 import { MancalaError } from "./failure.js";
 import { paginate } from "./pages.js";
-import type {
-  AnalysisStatus,
-  Game,
-  GameFilter,
-  Move,
-  NewGame,
-  Note,
-  OfferType,
-  Play,
-  PlayedMove,
-  Schemas,
-  Summary,
-} from "./types.js";
+import type { AnalysisStatus, Game, GameFilter, Move, NewGame, Note, OfferType, Play, PlayedMove, Schemas, Summary } from "./types.js";
 
 /** A creation is sent under a key, so that a repetition creates nothing. Keep the key with the settings to repeat it after a reload. */
 export interface CreateOptions extends CallOptions {

@@ -1,8 +1,8 @@
 // One feed for everything that follows the same events, in all tabs. The tab that holds the lock reads, and tells the others.
 
-import { check, pause, reasonOf, waitOf, type Core } from "./core.js";
-import { feed, readPage, type FeedMode, type Page, type Source } from "./feed.js";
+import { type Core, check, pause, reasonOf, waitOf } from "./core.js";
 import { isTemporary, MancalaError, noAnswer, record } from "./failure.js";
+import { type FeedMode, feed, type Page, readPage, type Source } from "./feed.js";
 import type { ChannelLike } from "./platform.js";
 
 /** What is passed on, in this tab and between tabs. */

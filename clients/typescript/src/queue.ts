@@ -1,7 +1,7 @@
 // Moves that are made without a network: kept in the storage, and sent when it is back.
 
-import { check, reasonOf, type CallOptions, type Core } from "./core.js";
-import { isTemporary, list, MancalaError, record, type Failure } from "./failure.js";
+import { type CallOptions, type Core, check, reasonOf } from "./core.js";
+import { type Failure, isTemporary, list, MancalaError, record } from "./failure.js";
 import type { Games } from "./games.js";
 import { ignore } from "./platform.js";
 import type { Session } from "./session.js";

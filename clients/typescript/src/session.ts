@@ -1,6 +1,6 @@
 // Who the client is: the tokens, where they are kept, and the one place where they are renewed.
 
-import { call, type CallOptions, type Core } from "./core.js";
+import { type CallOptions, type Core, call } from "./core.js";
 import { MancalaError, record, text, wantsConfirmation } from "./failure.js";
 import { ignore } from "./platform.js";
 import { attempt, parse, Shared } from "./shared.js";
@@ -126,11 +126,7 @@ export class Session {
   async merge(guestToken?: string, options?: CallOptions): Promise<Profile> {
     const token = guestToken ?? this.#stored?.guest?.refreshToken;
     if (token === undefined) throw new MancalaError({ code: "unauthenticated", detail: "no guest was kept" }, 0, undefined);
-    const { data } = await call(
-      this.#core,
-      ({ signal }) => this.#core.api.POST("/v1/me/merge", { body: { guest_token: token }, signal }),
-      options,
-    );
+    const { data } = await call(this.#core, ({ signal }) => this.#core.api.POST("/v1/me/merge", { body: { guest_token: token }, signal }), options);
     if (guestToken === undefined) await this.forgetGuest();
     return data;
   }
@@ -263,11 +259,10 @@ export class Session {
     const header = key === undefined ? {} : { "Idempotency-Key": key };
     // Without a key a lost answer would leave a player behind with each repetition.
     const retry = key === undefined ? { ...options?.retry, attempts: 1 } : options?.retry;
-    const { data } = await call(
-      this.#core,
-      ({ signal }) => this.#core.anonymous.POST("/v1/players", { params: { header }, body, signal }),
-      { ...options, retry },
-    );
+    const { data } = await call(this.#core, ({ signal }) => this.#core.anonymous.POST("/v1/players", { params: { header }, body, signal }), {
+      ...options,
+      retry,
+    });
     return (await this.#take(data)).player;
   }
 

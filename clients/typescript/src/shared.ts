@@ -5,7 +5,7 @@
 
 import type { Core } from "./core.js";
 import { record } from "./failure.js";
-import { ignore, type ChannelLike } from "./platform.js";
+import { type ChannelLike, ignore } from "./platform.js";
 
 interface Numbered<T> {
   rev: number;

@@ -1,6 +1,6 @@
 // Sign-in by issuers of OpenID Connect. A module of its own, so that a bundle has it only where it is used.
 
-import { call, type CallOptions } from "./core.js";
+import { type CallOptions, call } from "./core.js";
 import { MancalaError, record, text } from "./failure.js";
 import type { Session } from "./session.js";
 import { parse } from "./shared.js";
@@ -47,8 +47,7 @@ export async function completeSignIn(session: Session, back: string | URL, optio
     }
     const body = { session: sealed, state, code, ...(iss && { iss }), ...(options.name !== undefined && { name: options.name }) };
     const params = { path: { issuer } };
-    const complete = ({ signal }: { signal: AbortSignal }) =>
-      core.anonymous.POST("/v1/sign-in/{issuer}/complete", { params, body, signal });
+    const complete = ({ signal }: { signal: AbortSignal }) => core.anonymous.POST("/v1/sign-in/{issuer}/complete", { params, body, signal });
     try {
       const { data } = await call(core, complete, options);
       const player = await adopt(data);

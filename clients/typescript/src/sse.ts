@@ -14,11 +14,7 @@ export interface SseMessage {
 }
 
 /** Reads a stream to its end. A comment, too, is passed on, as a message without data: it shows that the connection lives. */
-export async function* readSse(
-  body: ReadableStream<Uint8Array>,
-  limit: Pick<Limit, "race">,
-  onBytes: () => void,
-): AsyncGenerator<SseMessage, void, undefined> {
+export async function* readSse(body: ReadableStream<Uint8Array>, limit: Pick<Limit, "race">, onBytes: () => void): AsyncGenerator<SseMessage, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const parser = new SseParser();

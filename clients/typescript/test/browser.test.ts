@@ -6,9 +6,9 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import test, { after, before } from "node:test";
-import { build } from "esbuild";
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import type * as Sdk from "@mancala-server/client";
+import { build } from "esbuild";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { Network } from "./support/network.js";
 import { alone, baseUrl, guest, until } from "./support/server.js";
 
@@ -155,7 +155,9 @@ test("in Chromium a game is followed by a stream with its token in a header", as
   const eva = alone(baseUrl);
   await eva.session.guest("Eva");
   await one.evaluate(() => window.client.session.guest("Ana"));
-  const { id, version } = await one.evaluate(() => window.client.games.create({ variant: "kalah", side: "south", visibility: "private", opponent: { type: "link" } }));
+  const { id, version } = await one.evaluate(() =>
+    window.client.games.create({ variant: "kalah", side: "south", visibility: "private", opponent: { type: "link" } }),
+  );
   const joinCode = await one.evaluate(async (id) => (await window.client.games.get(id)).join_code, id);
   await one.evaluate(
     ({ id, after }) => {

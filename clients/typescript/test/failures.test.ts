@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import test from "node:test";
 import { isTemporary, MancalaError } from "@mancala-server/client";
-import { Network, type Canned } from "./support/network.js";
+import { type Canned, Network } from "./support/network.js";
 import { alone, baseUrl, begin, failureOf, guest } from "./support/server.js";
 
 const ONCE = { retry: { attempts: 1 } };
@@ -13,7 +13,9 @@ async function answered(canned: Canned): Promise<MancalaError> {
   const network = await Network.open();
   try {
     network.intercept = () => canned;
-    const error: unknown = await alone(network.url).games.get("x", ONCE).catch((error: unknown) => error);
+    const error: unknown = await alone(network.url)
+      .games.get("x", ONCE)
+      .catch((error: unknown) => error);
     assert.ok(error instanceof MancalaError);
     return error;
   } finally {
@@ -126,7 +128,10 @@ test("the server's refusals of a move have what the client needs", async () => {
   await ana.games.play(game.id, { ply: 1, move: "A" });
   const stale = await failureOf(ana.games.play(game.id, { ply: 1, move: "B" }));
   assert.ok(stale.code === "stale_ply");
-  assert.deepEqual(stale.moves.map(({ ply, move }) => [ply, move]), [[1, "A"]]);
+  assert.deepEqual(
+    stale.moves.map(({ ply, move }) => [ply, move]),
+    [[1, "A"]],
+  );
   const invalid = await failureOf(ana.games.create({ variant: "chess" }));
   assert.ok(invalid.code === "validation_failed" && invalid.errors[0]?.pointer === "/variant");
   assert.equal((await failureOf(ana.games.join(game.id))).code, "own_game");

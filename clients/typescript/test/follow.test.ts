@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Client, FollowGameOptions, Game, GameEvent, PlayerEvent } from "@mancala-server/client";
-import { Network, random, type NetworkOptions } from "./support/network.js";
-import { alone, baseUrl, begin, Browser, failureOf, guest, playOn, QUICK, until } from "./support/server.js";
+import { Network, type NetworkOptions, random } from "./support/network.js";
+import { alone, Browser, baseUrl, begin, failureOf, guest, playOn, QUICK, until } from "./support/server.js";
 
 const SMALL = { variant: "kalah", options: { pits: 4, seeds: 3 } };
 
@@ -159,7 +159,11 @@ test("all tabs share one stream, which outlives the tab that reads it", async (c
     tabs[round]?.close();
     invited.length = round + 1;
   }
-  assert.deepEqual(heard[2]?.map(({ game_id }) => game_id), invited, "no event was missed or repeated");
+  assert.deepEqual(
+    heard[2]?.map(({ game_id }) => game_id),
+    invited,
+    "no event was missed or repeated",
+  );
   assert.equal(network.count("GET", /\/v1\/me\/events/), 3, "each reader opened one stream");
   assert.equal((await bo.games.get(game.id)).status, "active");
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { frames, sameBoard, type Board, type Effect, type NewGame } from "@mancala-server/client";
+import { type Board, type Effect, frames, type NewGame, sameBoard } from "@mancala-server/client";
 import { random } from "./support/network.js";
 import { baseUrl, guest } from "./support/server.js";
 
@@ -72,7 +72,13 @@ test("both hands of a lockstep opening are told apart", () => {
   ];
   const shown = frames(effects, { south: row, north: row, chosen: "C" });
   const hands = shown.filter(({ effect }) => effect.type !== "hand").map(({ hand, hands }) => [hand, hands?.south, hands?.north]);
-  assert.deepEqual(hands, [[2, 2, 0], [3, 2, 1], [2, 1, 1], [1, 1, 0], [0, 0, 0]]);
+  assert.deepEqual(hands, [
+    [2, 2, 0],
+    [3, 2, 1],
+    [2, 1, 1],
+    [1, 1, 0],
+    [0, 0, 0],
+  ]);
   const alone = frames([{ type: "lift", pit: "C", seeds: 2 }], { south: row, north: row });
   assert.equal(alone[0]?.hands, undefined, "elsewhere there is one hand");
 });
@@ -89,7 +95,13 @@ test("a choice inside a turn keeps its seeds in the hand, and is over with the n
   const last = frames(effects, board).at(-1);
   assert.deepEqual(last?.board, { south: { ...EMPTY, pits: [0, 0, 1, 2] }, north: EMPTY, pending: { pit: "B", seeds: 7 } });
   assert.equal(last.hand, 7);
-  const [resumed, sown] = frames([{ type: "resume", pit: "B", seeds: 7 }, { type: "sow", to: "A" }], last.board);
+  const [resumed, sown] = frames(
+    [
+      { type: "resume", pit: "B", seeds: 7 },
+      { type: "sow", to: "A" },
+    ],
+    last.board,
+  );
   assert.deepEqual([resumed?.hand, resumed?.board.pending, resumed?.changed], [7, undefined, []]);
   assert.deepEqual([sown?.hand, sown?.board.south.pits, sown?.changed], [6, [1, 0, 1, 2], ["A"]]);
 });
@@ -127,20 +139,49 @@ test("reserves, houses and blocked pits follow the effects", () => {
     { type: "game_over", reason: "front_empty" },
   ];
   const shown = frames(effects, board);
-  assert.deepEqual(shown.map(({ board: { south }, hand }) => [south.reserve, hand]), [[3, 0], [3, 2], [3, 6], [3, 6], [9, 0], [9, 0], [9, 0], [9, 0]]);
-  assert.deepEqual(shown.map(({ changed }) => changed), [["A", "south_reserve"], ["B"], ["a"], [], ["south_reserve"], [], [], []]);
-  assert.deepEqual(shown.map(({ board: { south, north } }) => south.blocked ?? north.blocked), ["a", "a", "a", "a", "a", null, "B", null]);
+  assert.deepEqual(
+    shown.map(({ board: { south }, hand }) => [south.reserve, hand]),
+    [
+      [3, 0],
+      [3, 2],
+      [3, 6],
+      [3, 6],
+      [9, 0],
+      [9, 0],
+      [9, 0],
+      [9, 0],
+    ],
+  );
+  assert.deepEqual(
+    shown.map(({ changed }) => changed),
+    [["A", "south_reserve"], ["B"], ["a"], [], ["south_reserve"], [], [], []],
+  );
+  assert.deepEqual(
+    shown.map(({ board: { south, north } }) => south.blocked ?? north.blocked),
+    ["a", "a", "a", "a", "a", null, "B", null],
+  );
   assert.deepEqual(shown.at(-1)?.board, { south: { ...row, pits: [3, 4, 0, 0], reserve: 9 }, north: { ...row, pits: [0, 0, 0, 0], house: false } });
 });
 
 test("an unknown effect is skipped and the server's board taken over", () => {
   const board: Board = { south: { pits: [1, 0], store: 0 }, north: { pits: [1, 1], store: 0 } };
   const final: Board = { south: { pits: [0, 0], store: 3 }, north: { pits: [0, 0], store: 0 } };
-  const effects: Effect[] = [{ type: "lift", pit: "A", seeds: 1 }, { type: "sow", to: "B" }, { type: "teleport", seeds: 3 }];
-  assert.deepEqual(frames(effects, board).map(({ effect }) => effect.type), ["lift", "sow"]);
+  const effects: Effect[] = [
+    { type: "lift", pit: "A", seeds: 1 },
+    { type: "sow", to: "B" },
+    { type: "teleport", seeds: 3 },
+  ];
+  assert.deepEqual(
+    frames(effects, board).map(({ effect }) => effect.type),
+    ["lift", "sow"],
+  );
   const shown = frames(effects, board, final);
   assert.deepEqual(shown.at(-1)?.board, final);
-  assert.deepEqual(frames([{ type: "teleport" }], board, final).map((frame) => frame.board), [final], "where nothing is known there is one frame");
+  assert.deepEqual(
+    frames([{ type: "teleport" }], board, final).map((frame) => frame.board),
+    [final],
+    "where nothing is known there is one frame",
+  );
   assert.deepEqual(frames([], board, board), []);
 });
 

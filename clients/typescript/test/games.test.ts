@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import type { Board, Client, Game, Side } from "@mancala-server/client";
-import { Network, random, type Fate } from "./support/network.js";
+import { type Fate, Network, random } from "./support/network.js";
 import { begin, failureOf, guest, mover, playOn } from "./support/server.js";
 
 const SMALL = { variant: "kalah", options: { pits: 3, seeds: 2 } };
@@ -21,7 +21,11 @@ for (const variant of ["kalah", "oware", "congkak"]) {
     const plies: number[] = [];
     const played = await playOn(game, [ana, bo], random(5), ({ ply }) => plies.push(ply));
     assert.equal(played.status, "finished");
-    assert.deepEqual(plies, plies.map((_, n) => n + 1), "every ply was played once");
+    assert.deepEqual(
+      plies,
+      plies.map((_, n) => n + 1),
+      "every ply was played once",
+    );
     const history: string[] = [];
     for await (const move of ana.games.moves(game.id, { limit: 100 })) history.push(move.move);
     assert.equal(history.length, played.ply);
@@ -116,10 +120,16 @@ test("iterators read all pages, each when it is needed", async (context) => {
   const finished = await playOn(await ana.games.get(id), [ana, bo], random(2));
   const boards: (string | undefined)[] = [];
   for await (const { ply, board } of bo.games.moves(id, { limit: 2, boards: true })) boards.push(board && `${ply}`);
-  assert.deepEqual(boards, Array.from({ length: finished.ply }, (_, n) => `${n + 1}`));
+  assert.deepEqual(
+    boards,
+    Array.from({ length: finished.ply }, (_, n) => `${n + 1}`),
+  );
   const missed: number[] = [];
   for await (const { ply } of bo.games.moves(id, { after: 2, limit: 2 })) missed.push(ply);
-  assert.deepEqual(missed, Array.from({ length: finished.ply - 2 }, (_, n) => n + 3));
+  assert.deepEqual(
+    missed,
+    Array.from({ length: finished.ply - 2 }, (_, n) => n + 3),
+  );
 });
 
 test("notes, positions, the summary and analyses", async (context) => {

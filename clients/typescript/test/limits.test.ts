@@ -45,9 +45,15 @@ test("a client works with what React Native has", async (context) => {
   await until(() => ana.queue.pending().length === 0, "the move is sent");
   const finished = await playOn(await ana.games.get(game.id), [ana, bo], random(3));
   await until(() => events.at(-1) === finished.version, "all events have come");
-  assert.deepEqual(events, events.map((_, n) => n + 1));
+  assert.deepEqual(
+    events,
+    events.map((_, n) => n + 1),
+  );
   await until(() => all.includes("finished"), "the feed of all games has come to the end");
-  assert.ok(network.seen.every(({ path }) => !/\/events$/.test(path)), "no stream was tried");
+  assert.ok(
+    network.seen.every(({ path }) => !/\/events$/.test(path)),
+    "no stream was tried",
+  );
   controller.abort();
   await following;
   await following2;

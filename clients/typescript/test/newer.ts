@@ -23,7 +23,10 @@ else assert.ok(failure.code === "illegal_move" && failure.reason === "no_pass");
 while (game.status === "active") {
   const move = game.legal_moves[(game.ply * 7) % game.legal_moves.length] ?? "";
   const played = await mover(game, ana, bo).games.play(id, { ply: game.ply + 1, move });
-  assert.equal(played.move.effects.some(({ type }) => type === "newer_effect"), isNewer);
+  assert.equal(
+    played.move.effects.some(({ type }) => type === "newer_effect"),
+    isNewer,
+  );
   const shown = frames(played.move.effects, game.board);
   assert.ok(sameBoard(shown.at(-1)?.board ?? game.board, played.game.board), "what is known leads to the board");
   game = played.game;

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { MemoryStorage, type Client, type QueueEvent } from "@mancala-server/client";
+import { type Client, MemoryStorage, type QueueEvent } from "@mancala-server/client";
 import { Network } from "./support/network.js";
-import { alone, baseUrl, begin, Browser, failureOf, guest, QUICK, until } from "./support/server.js";
+import { alone, Browser, baseUrl, begin, failureOf, guest, QUICK, until } from "./support/server.js";
 
 const GAME = { variant: "kalah", options: { pits: 6, seeds: 4 } };
 const OFFLINE = { ...QUICK, attempts: 2, maxMs: 100 };
@@ -47,7 +47,10 @@ test("moves made offline survive a reload and are sent in order", async (context
   await ana.queue.add(one.id, { ply: 2, move: "D" });
   await ana.queue.add(two.id, { ply: 1, moves: ["C", "F"] });
   assert.equal((await failureOf(ana.queue.flush())).code, "no_answer");
-  assert.deepEqual(ana.queue.pending(one.id).map(({ play }) => play.ply), [1, 2]);
+  assert.deepEqual(
+    ana.queue.pending(one.id).map(({ play }) => play.ply),
+    [1, 2],
+  );
   // The page is closed, and opened again where there is a network.
   ana.close();
   network.isDown = false;
@@ -113,13 +116,20 @@ test("a conflict is reported, and stays until it is dismissed", async (context) 
   await ana.queue.flush();
   assert.equal(ana.queue.pending().length, 0);
   const refusals = events.flatMap((event) => (event.type === "refused" ? event.moves : []));
-  assert.deepEqual(refusals.map(({ play }) => play.ply), [1, 2], "with the move falls what followed it");
+  assert.deepEqual(
+    refusals.map(({ play }) => play.ply),
+    [1, 2],
+    "with the move falls what followed it",
+  );
   assert.equal((await bo.games.get(other.id)).ply, 1, "other games are not affected");
   // Also a page that was not open when it happened learns of it.
   const again = alone(network.url, { storage, channel: null });
   const [first, second] = again.queue.refused(game.id);
   assert.ok(first && second && first.failure.code === "stale_ply");
-  assert.deepEqual(first.failure.moves.map(({ move }) => move), ["B", "a"]);
+  assert.deepEqual(
+    first.failure.moves.map(({ move }) => move),
+    ["B", "a"],
+  );
   assert.equal(first.failure.game?.ply, 2);
   await again.queue.dismiss(first.id);
   await again.queue.dismiss(second.id);

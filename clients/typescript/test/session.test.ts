@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { type MancalaError, MemoryStorage, type Client, type SessionInfo } from "@mancala-server/client";
+import { type Client, type MancalaError, MemoryStorage, type SessionInfo } from "@mancala-server/client";
 import { Network } from "./support/network.js";
-import { alone, baseUrl, begin, Browser, failureOf, guest, until } from "./support/server.js";
+import { alone, Browser, baseUrl, begin, failureOf, guest, until } from "./support/server.js";
 
 const PASSWORD = "a long enough passphrase";
 const HOUR_MS = 3_600_000;
@@ -249,7 +249,10 @@ test("a storage that answers later, or refuses to write, serves too", async () =
 
 async function untilRefused(client: Client): Promise<void> {
   for (const begun = Date.now(); Date.now() - begun < 10_000; ) {
-    const failure = await client.games.summary().then(() => undefined, (error: unknown) => error);
+    const failure = await client.games.summary().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
     if (failure !== undefined) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -91,7 +91,10 @@ test("of a queue the moves are kept that can be read", async () => {
   const value = { pending: [move, { ...move, id: "2", play: null }, null], refused: [{ ...move, failure: { code: "validation_failed" } }] };
   storage.setItem(`mancala:${baseUrl}:queue`, JSON.stringify({ rev: 3, value }));
   const client = alone(baseUrl, { storage, channel: null });
-  assert.deepEqual(client.queue.pending().map(({ id }) => id), ["1"]);
+  assert.deepEqual(
+    client.queue.pending().map(({ id }) => id),
+    ["1"],
+  );
   assert.deepEqual(client.queue.refused(), []);
   client.close();
 });

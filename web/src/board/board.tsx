@@ -2,12 +2,11 @@
 
 import type { Board as BoardOf, Side } from "@mancala-server/client";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-
-import { t } from "../texts/index.ts";
-import { draw, settle, totalOf, type Seeds } from "./seeds.ts";
-import { isBlocked, isHouse, isTuzdyk, opposite, pitsOf, seedsIn, shapeOf, type Layout, type Shape, type Spot } from "./shape.ts";
 import { cx } from "../cx.ts";
+import { t } from "../texts/index.ts";
 import * as css from "./board.module.css";
+import { draw, type Seeds, settle, totalOf } from "./seeds.ts";
+import { isBlocked, isHouse, isTuzdyk, type Layout, opposite, pitsOf, type Shape, type Spot, seedsIn, shapeOf } from "./shape.ts";
 
 /** What a move did, or would do, to places of the board. */
 export interface Marks {
@@ -103,7 +102,11 @@ export function Board(props: BoardProps) {
         ))}
         <g>
           {draw(seeds, shape, props.hand ?? null).map(({ id, x, y, isHeld }) => (
-            <g key={id} class={cx(css.seed, TONES[id % TONES.length], isHeld && css.held)} style={{ transform: `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)` }}>
+            <g
+              key={id}
+              class={cx(css.seed, TONES[id % TONES.length], isHeld && css.held)}
+              style={{ transform: `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)` }}
+            >
               <use href="#seed" transform={`rotate(${(id * 67) % 180})`} />
             </g>
           ))}

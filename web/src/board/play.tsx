@@ -1,14 +1,13 @@
 // A board on which moves are chosen: a pit, and where several moves begin with it, which of them. It knows no rule of a game.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-
+import * as ui from "../parts/ui.module.css";
 import { settings } from "../state/settings.ts";
 import { t, word } from "../texts/index.ts";
-import { actionOf, actionsOf, movesAt, pitsOfMoves, specialOf, type Action } from "./actions.ts";
-import { Board, useShape, type BoardProps } from "./board.tsx";
-import { besideInRing, pitsOf, sideOf, type Shape, type Spot } from "./shape.ts";
+import { type Action, actionOf, actionsOf, movesAt, pitsOfMoves, specialOf } from "./actions.ts";
 import * as css from "./board.module.css";
-import * as ui from "../parts/ui.module.css";
+import { Board, type BoardProps, useShape } from "./board.tsx";
+import { besideInRing, pitsOf, type Shape, type Spot, sideOf } from "./shape.ts";
 
 export interface PlayBoardProps extends Omit<BoardProps, "legal" | "pending" | "hinted" | "chosen" | "onPick" | "onPoint"> {
   /** What may be played now. */
@@ -150,7 +149,9 @@ function Ways({ shape, board, moves, title, isOpen = false, hintedMove, onPlay, 
           const next = shape.spots.get(besideInRing(board, action.pit, action.isUpward)) ?? at;
           return button(action.move, <Way action={action} board={board} shape={shape} />, { "data-way": "", style: placeOf(shape, next) });
         })}
-        {specialOf(moves).map((move) => button(move, isOpen && move === "pass" ? t("choice.stop") : word("special", move), { "data-way": "turn", style: placeOf(shape, at, 1.5) }))}
+        {specialOf(moves).map((move) =>
+          button(move, isOpen && move === "pass" ? t("choice.stop") : word("special", move), { "data-way": "turn", style: placeOf(shape, at, 1.5) }),
+        )}
         {onCancel && (
           <button type="button" data-way="" aria-label={t("ui.cancel")} style={placeOf(shape, at)} onClick={onCancel}>
             ×

@@ -2,7 +2,7 @@
 
 import type { Board } from "@mancala-server/client";
 
-import { pitsOf, seedsIn, storeOf, type Shape, type Spot } from "./shape.ts";
+import { pitsOf, type Shape, type Spot, seedsIn, storeOf } from "./shape.ts";
 
 /** The seeds by place. Those in `HAND` are in the air. */
 export type Seeds = ReadonlyMap<string, readonly number[]>;

@@ -136,7 +136,12 @@ export function shapeOf(board: Board, bottom: Side, isUpright: boolean, layout: 
 function rowsOf(spots: ReadonlyMap<string, Spot>): string[][] {
   const pits = [...spots.values()].filter(({ kind }) => kind === "pit");
   const heights = [...new Set(pits.map(({ y }) => y))].sort((a, b) => a - b);
-  return heights.map((height) => pits.filter(({ y }) => y === height).sort((a, b) => a.x - b.x).map(({ place }) => place));
+  return heights.map((height) =>
+    pits
+      .filter(({ y }) => y === height)
+      .sort((a, b) => a.x - b.x)
+      .map(({ place }) => place),
+  );
 }
 
 /** Where a pit lies as its owner sees it: rows from the front, columns from the left. */

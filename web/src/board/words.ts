@@ -4,7 +4,7 @@ import type { Board, Effect, Game, Schemas, Side } from "@mancala-server/client"
 
 import { t, word } from "../texts/index.ts";
 import { actionOf } from "./actions.ts";
-import { NO_MARKS, type Marks } from "./board.tsx";
+import { type Marks, NO_MARKS } from "./board.tsx";
 import { opposite } from "./shape.ts";
 
 /** The part of a move that is told. */
@@ -43,7 +43,12 @@ const isAtOnce = (effects: readonly Effect[]) => effects.some(({ type }) => type
 /** Both sides have sown in step. What a seed brings about is of either side, so only captures and the ends are told. */
 function atOnce(effects: readonly Effect[], name: string): string {
   const [south = "", north = ""] = effects.flatMap(({ type, pit }) => (type === "lift" ? (pit ?? []) : []));
-  const captures = SIDES.map((side) => capturesOf(effects.filter(({ to }) => to === `${side}_store`), t(`side.${side}`)));
+  const captures = SIDES.map((side) =>
+    capturesOf(
+      effects.filter(({ to }) => to === `${side}_store`),
+      t(`side.${side}`),
+    ),
+  );
   const told = effects.map((effect) => consequence(effect, name, undefined));
   return [t("move.at-once", { south, north }), ...captures, ...told].filter(Boolean).join(" ");
 }

@@ -27,7 +27,13 @@ export function AboutGame({ game }: { game: Game }) {
       <button type="button" class={css.about} aria-haspopup="dialog" onClick={open}>
         {line}
       </button>
-      <dialog ref={sheet} class={sheets.sheet} aria-label={t("about.title")} onClick={({ target }) => target === sheet.current && close()} onClose={() => setOpen(false)}>
+      <dialog
+        ref={sheet}
+        class={sheets.sheet}
+        aria-label={t("about.title")}
+        onClick={({ target }) => target === sheet.current && close()}
+        onClose={() => setOpen(false)}
+      >
         <h2>{t("about.title")}</h2>
         <p>{line}</p>
         {isOpen && <GameOptions game={game} />}

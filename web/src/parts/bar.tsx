@@ -6,15 +6,15 @@ import { useRef } from "preact/hooks";
 
 import { specialOf } from "../board/actions.ts";
 import { client, SOON } from "../client.ts";
+import { cx } from "../cx.ts";
 import { again } from "../state/create.ts";
 import type { GameStore } from "../state/game.ts";
 import { t, word } from "../texts/index.ts";
 import { canRepeat } from "./controls.tsx";
-import { Action } from "./ui.tsx";
-import { cx } from "../cx.ts";
 import * as css from "./game.module.css";
 import * as sheets from "./sheet.module.css";
 import * as ui from "./ui.module.css";
+import { Action } from "./ui.tsx";
 
 export interface BarProps {
   store: GameStore;
@@ -123,7 +123,8 @@ function More({ children }: { children: ComponentChildren }) {
     const { target } = event;
     // A touch beside the sheet is one of the dialog itself. A question within the sheet closes it when it is answered.
     const isQuestion = target instanceof Element && target.nextElementSibling?.tagName === "DIALOG";
-    if (target === sheet.current || (target instanceof Element && target.closest("dialog") === sheet.current && target.closest("a, button") && !isQuestion)) close();
+    if (target === sheet.current || (target instanceof Element && target.closest("dialog") === sheet.current && target.closest("a, button") && !isQuestion))
+      close();
   };
   // The types of Preact do not know that an end of a question is seen on its way down.
   const closing = { onCloseCapture: close };

@@ -5,8 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { question } from "../state/confirm.ts";
 import { t } from "../texts/index.ts";
-import { Field } from "./ui.tsx";
 import * as ui from "./ui.module.css";
+import { Field } from "./ui.tsx";
 
 export function PasswordQuestion() {
   return question.value && <PasswordDialog answer={question.value} />;

@@ -7,9 +7,9 @@ import { isAlone, isSeated } from "../state/create.ts";
 import type { GameStore } from "../state/game.ts";
 import { OFFER, OFFERED, OFFERING, OFFERS } from "../state/offers.ts";
 import { t } from "../texts/index.ts";
-import { Action, Confirm } from "./ui.tsx";
 import * as css from "./offers.module.css";
 import * as ui from "./ui.module.css";
+import { Action, Confirm } from "./ui.tsx";
 
 /** Whether the same game begins again without an answer from another person. */
 export function canRepeat(game: Game): boolean {

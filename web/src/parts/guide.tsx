@@ -16,13 +16,7 @@ export function Guide({ game }: { game: Game }) {
   const isLast = step === STEPS;
   const leave = () => set({ isGuided: true });
   const hasReserves = game.board.south.reserve !== undefined;
-  const words = [
-    t("guide.play"),
-    t("guide.look"),
-    t(hasReserves ? "guide.reserves" : "guide.stores"),
-    t("guide.turn"),
-    t("guide.more"),
-  ];
+  const words = [t("guide.play"), t("guide.look"), t(hasReserves ? "guide.reserves" : "guide.stores"), t("guide.turn"), t("guide.more")];
   return (
     <section class={`${css.offers} ${css.guide}`} aria-label={t("guide.label")}>
       <p aria-live="polite">

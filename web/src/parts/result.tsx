@@ -8,9 +8,9 @@ import { again, isSeated } from "../state/create.ts";
 import type { GameStore } from "../state/game.ts";
 import { t, word } from "../texts/index.ts";
 import { canRepeat } from "./controls.tsx";
-import { Action } from "./ui.tsx";
 import * as css from "./result.module.css";
 import * as ui from "./ui.module.css";
+import { Action } from "./ui.tsx";
 
 /** The strongest level of the computer. */
 const LEVEL_MAX = 8;
@@ -44,9 +44,7 @@ export function ResultCard({ store, game, onClose }: { store: GameStore; game: G
             {t("controls.again")}
           </Action>
         )}
-        {canRepeat(game) && level < LEVEL_MAX && result.winner === me?.side && (
-          <Action run={() => again(game, level + 1)}>{t("result.harder")}</Action>
-        )}
+        {canRepeat(game) && level < LEVEL_MAX && result.winner === me?.side && <Action run={() => again(game, level + 1)}>{t("result.harder")}</Action>}
         {!canRepeat(game) && me?.actions.includes("offer_rematch") && (
           <Action kind="primary" run={() => store.act(() => client.games.offer(game.id, "rematch", SOON))}>
             {t("offer.rematch")}

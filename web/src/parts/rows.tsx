@@ -2,19 +2,18 @@
 
 import type { Game } from "@mancala-server/client";
 import { useEffect } from "preact/hooks";
-
+import { cx } from "../cx.ts";
 import { isSeated, join, titleOf } from "../state/create.ts";
 import { followLobby, lobby, readLobby } from "../state/lists.ts";
 import { nameAt } from "../state/names.ts";
 import { now } from "../state/network.ts";
 import { me } from "../state/session.ts";
 import { clockInWords, clockTime, relative } from "../texts/format.ts";
-import { t, type Key } from "../texts/index.ts";
+import { type Key, t } from "../texts/index.ts";
 import { presetOf } from "./about.tsx";
-import { Action, Badge, PlayerName } from "./ui.tsx";
-import { cx } from "../cx.ts";
 import * as css from "./rows.module.css";
 import * as ui from "./ui.module.css";
+import { Action, Badge, PlayerName } from "./ui.tsx";
 
 /** Who plays against whom, from the player's point of view. */
 export function Opponents({ game }: { game: Game }) {
@@ -99,7 +98,11 @@ export function Lobby({ title = "lobby.title" }: { title?: Key }) {
       <h2 id="lobby-title">{t(title)}</h2>
       {others?.length === 0 && <p class={ui.quiet}>{t("lobby.none")}</p>}
       {!others && <p class={ui.quiet}>{t("ui.loading")}</p>}
-      <ul class={css.rows}>{others?.map((game) => <LobbyRow key={game.id} game={game} />)}</ul>
+      <ul class={css.rows}>
+        {others?.map((game) => (
+          <LobbyRow key={game.id} game={game} />
+        ))}
+      </ul>
     </section>
   );
 }

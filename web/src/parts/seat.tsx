@@ -1,13 +1,12 @@
 // One side of the table: who sits there, and what time is left.
 
 import type { Clock, Game, Side } from "@mancala-server/client";
-
+import { cx } from "../cx.ts";
 import { now } from "../state/network.ts";
 import { clockTime } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
-import { PlayerName } from "./ui.tsx";
-import { cx } from "../cx.ts";
 import * as css from "./game.module.css";
+import { PlayerName } from "./ui.tsx";
 
 export function Seat({ game, side, turn }: { game: Game; side: Side; turn: Side | null }) {
   const player = game.seats[side];

@@ -8,9 +8,9 @@ import type { GameStore } from "../state/game.ts";
 import { me } from "../state/session.ts";
 import { set, settings } from "../state/settings.ts";
 import { t } from "../texts/index.ts";
-import { Action, Copy, Field } from "./ui.tsx";
 import * as css from "./game.module.css";
 import * as ui from "./ui.module.css";
+import { Action, Copy, Field } from "./ui.tsx";
 
 /** Takes a free seat, or waits for the one who does. */
 export function JoinPanel({ store, game, joinCode }: { store: GameStore; game: Game; joinCode: string | null }) {
@@ -31,16 +31,12 @@ export function JoinPanel({ store, game, joinCode }: { store: GameStore; game: G
   return (
     <section class={`${ui.card} ${css.invite}`} aria-label={t("game.join")}>
       <p>{t("join.invites", { name: creator?.name ?? "" })}</p>
-      {!me.value && (
-        <Field id="guest-name" label={t("home.name")} value={settings.value.name} maxLength={32} onInput={(name) => set({ name })} />
-      )}
+      {!me.value && <Field id="guest-name" label={t("home.name")} value={settings.value.name} maxLength={32} onInput={(name) => set({ name })} />}
       <div class={`${ui.row} ${css.join}`}>
         <Action kind="primary" run={() => store.act(() => join(game.id, joinCode))}>
           {t("game.join")}
         </Action>
-        {actions?.includes("decline") && (
-          <Action run={() => store.act(() => client.games.decline(game.id, SOON))}>{t("join.decline")}</Action>
-        )}
+        {actions?.includes("decline") && <Action run={() => store.act(() => client.games.decline(game.id, SOON))}>{t("join.decline")}</Action>}
       </div>
     </section>
   );

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-
+import { cx } from "../cx.ts";
 import { visits } from "../router.ts";
 import { dismiss, messages } from "../state/messages.ts";
 import { network } from "../state/network.ts";
@@ -10,7 +10,6 @@ import { queued } from "../state/queue.ts";
 import { me } from "../state/session.ts";
 import { t } from "../texts/index.ts";
 import { PasswordQuestion } from "./confirm.tsx";
-import { cx } from "../cx.ts";
 import * as css from "./shell.module.css";
 import * as ui from "./ui.module.css";
 

@@ -7,10 +7,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { begin, chosenVariant, hotseat, offeredVariants, seek } from "../state/create.ts";
 import { me } from "../state/session.ts";
 import { set, settings } from "../state/settings.ts";
-import { t, type Key } from "../texts/index.ts";
-import { Action, Choice, Field, Pick, Tick } from "./ui.tsx";
+import { type Key, t } from "../texts/index.ts";
 import * as css from "./starts.module.css";
 import * as ui from "./ui.module.css";
+import { Action, Choice, Field, Pick, Tick } from "./ui.tsx";
 
 const LEVELS = [1, 2, 3, 4, 5, 6, 7, 8];
 
@@ -73,10 +73,7 @@ function Computer() {
     <Common opponent="computer">
       <Pick id="level" label={t("home.level")} value={String(level)} choices={choices} onChange={(next) => set({ level: Number(next) })} />
       <Tick id="practice" label={t("practice.choose")} isChecked={practice} onChange={(next) => set({ practice: next })} />
-      <Action
-        kind="primary"
-        run={() => begin({ variant, side: "south", opponent: { type: "computer", level }, ...(practice && { practice }) })}
-      >
+      <Action kind="primary" run={() => begin({ variant, side: "south", opponent: { type: "computer", level }, ...(practice && { practice }) })}>
         {t("new.begin")}
       </Action>
     </Common>
@@ -132,14 +129,7 @@ function Common({ opponent, children }: { opponent: string; children: ComponentC
     <>
       <Pick id="start-variant" label={t("home.variant")} value={variant} choices={offeredVariants()} onChange={(next) => set({ variant: next })} />
       {!me.value && (
-        <Field
-          id="guest-name"
-          label={t("home.name")}
-          value={settings.value.name}
-          maxLength={32}
-          autoComplete="nickname"
-          onInput={(name) => set({ name })}
-        />
+        <Field id="guest-name" label={t("home.name")} value={settings.value.name} maxLength={32} autoComplete="nickname" onInput={(name) => set({ name })} />
       )}
       {children}
       <a class={ui.button} href={`/new?variant=${variant}&opponent=${opponent}`}>

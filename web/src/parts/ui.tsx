@@ -173,7 +173,12 @@ export function Tick({ label, id, isChecked, onChange }: { label: string; id: st
 
 /** A word about what it stands beside. */
 export function Badge({ children }: { children: ComponentChildren }) {
-  return <> <span class={ui.badge}>{children}</span></>;
+  return (
+    <>
+      {" "}
+      <span class={ui.badge}>{children}</span>
+    </>
+  );
 }
 
 /** A form that sends nothing by itself. */
@@ -207,7 +212,10 @@ export function Copy({ text, children }: { text: string; children: ComponentChil
   const copy = async () => {
     // Without https there is no clipboard at all.
     const clipboard = navigator.clipboard as Clipboard | undefined;
-    const isCopied = await clipboard?.writeText(text).then(() => true, () => false);
+    const isCopied = await clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    );
     setOutcome(isCopied ? "copied" : "refused");
   };
   return (

@@ -7,7 +7,7 @@ import type { Layout } from "../board/shape.ts";
 import { client, SOON } from "../client.ts";
 import { navigate } from "../router.ts";
 import { spoken } from "../texts/index.ts";
-import { recordOf, keepGame, keepValue, keptValue } from "./kept.ts";
+import { keepGame, keepValue, keptValue, recordOf } from "./kept.ts";
 import { failedBy } from "./messages.ts";
 import { dropGuest, ensurePlayer, me } from "./session.ts";
 import { settings } from "./settings.ts";

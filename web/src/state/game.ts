@@ -1,6 +1,6 @@
 // One game on the page: what the server says of it, what the board shows, and what the player does.
 
-import { isTemporary, MancalaError, type Board, type Game, type GameEvent, type Move, type OfferType, type Side } from "@mancala-server/client";
+import { type Board, type Game, type GameEvent, isTemporary, MancalaError, type Move, type OfferType, type Side } from "@mancala-server/client";
 import { computed, signal } from "@preact/signals";
 
 import { opposite, sideOf } from "../board/shape.ts";
@@ -15,7 +15,7 @@ import { goToFirstMistake } from "./mistake.ts";
 import { nameAt } from "./names.ts";
 import { OFFERED, OFFERS } from "./offers.ts";
 import { Playback } from "./playback.ts";
-import { Previews, type Line } from "./preview.ts";
+import { type Line, Previews } from "./preview.ts";
 import { queued } from "./queue.ts";
 import { me } from "./session.ts";
 import type { Store } from "./store.ts";
@@ -263,7 +263,19 @@ export class GameStore implements Store {
       const { position } = move;
       const me = meAfter(game, turn !== null && game.seats[turn]?.id === this.#viewer);
       const clock = event.clock ?? game.clock;
-      this.take({ ...game, ...(me && { me }), board, turn, legal_moves: legal, position, clock, ply: move.ply, last_move: move, version: event.seq, updated_at: event.at });
+      this.take({
+        ...game,
+        ...(me && { me }),
+        board,
+        turn,
+        legal_moves: legal,
+        position,
+        clock,
+        ply: move.ply,
+        last_move: move,
+        version: event.seq,
+        updated_at: event.at,
+      });
       return;
     }
     if (move) this.#moves.set(move.ply, board ? { ...move, board } : move);

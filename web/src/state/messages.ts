@@ -1,9 +1,9 @@
 // Short messages to the player, and what a failure means in words.
 
-import { MancalaError, type FieldError } from "@mancala-server/client";
+import { type FieldError, MancalaError } from "@mancala-server/client";
 import { signal } from "@preact/signals";
 
-import { isKey, language, t, word, type Key } from "../texts/index.ts";
+import { isKey, type Key, language, t, word } from "../texts/index.ts";
 
 export interface Message {
   id: number;

@@ -1,9 +1,9 @@
 // What the board shows while moves are played back: one frame after the other, in the order of the moves.
 
-import { frames, sameBoard, type Board, type Effect } from "@mancala-server/client";
+import { type Board, type Effect, frames, sameBoard } from "@mancala-server/client";
 import { signal } from "@preact/signals";
 
-import { NO_MARKS, type Marks } from "../board/board.tsx";
+import { type Marks, NO_MARKS } from "../board/board.tsx";
 import { knock } from "../board/sound.ts";
 import { marksOf } from "../board/words.ts";
 import { stepMs } from "./settings.ts";

@@ -403,9 +403,11 @@ export const fr: Texts = {
   "settings.speed": "Animation",
   "settings.sound": "Sons",
   "settings.push": "Notifications sur cet appareil",
-  "settings.push-text": "Quand c’est à vous de jouer, que vous êtes invité, que votre temps s’épuise ou qu’une partie est terminée : même si la page est fermée.",
+  "settings.push-text":
+    "Quand c’est à vous de jouer, que vous êtes invité, que votre temps s’épuise ou qu’une partie est terminée : même si la page est fermée.",
   "settings.push-denied": "Le navigateur n’autorise pas les notifications. Autorisez-les pour cette page dans les réglages du navigateur.",
-  "settings.push-failed": "Le navigateur ne peut pas recevoir de notifications pour le moment. Réessayez plus tard ; dans une fenêtre privée, ce n’est pas possible.",
+  "settings.push-failed":
+    "Le navigateur ne peut pas recevoir de notifications pour le moment. Réessayez plus tard ; dans une fenêtre privée, ce n’est pas possible.",
   "settings.kept-here": "Ces réglages ne valent que sur cet appareil.",
   "theme.auto": "Système",
   "theme.light": "Clair",

@@ -2,10 +2,11 @@
 
 import type { Player, Schemas } from "@mancala-server/client";
 import { useEffect, useState } from "preact/hooks";
-
-import { Heading } from "../parts/shell.tsx";
-import { Action, Confirm, Copy, Field, Form, PlayerName, Tick } from "../parts/ui.tsx";
 import { client, SOON } from "../client.ts";
+import * as rows from "../parts/rows.module.css";
+import { Heading } from "../parts/shell.tsx";
+import * as ui from "../parts/ui.module.css";
+import { Action, Confirm, Copy, Field, Form, PlayerName, Tick } from "../parts/ui.tsx";
 import { ask } from "../state/ask.ts";
 import { attempt, failedBy, say } from "../state/messages.ts";
 import { now } from "../state/network.ts";
@@ -15,8 +16,6 @@ import { set } from "../state/settings.ts";
 import { relative } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
 import * as css from "./account.module.css";
-import * as rows from "../parts/rows.module.css";
-import * as ui from "../parts/ui.module.css";
 
 export function AccountView() {
   const { value: player } = me;
@@ -77,15 +76,7 @@ function SignIn() {
       <h2>{t("account.sign-in")}</h2>
       <Form submit={t("account.sign-in")} run={() => client.session.signIn(name.trim(), password, SOON)}>
         <Field id="name" label={t("account.name")} value={name} maxLength={32} autoComplete="username" isRequired onInput={setName} />
-        <Field
-          id="password"
-          type="password"
-          label={t("account.password")}
-          value={password}
-          autoComplete="current-password"
-          isRequired
-          onInput={setPassword}
-        />
+        <Field id="password" type="password" label={t("account.password")} value={password} autoComplete="current-password" isRequired onInput={setPassword} />
       </Form>
     </section>
   );
@@ -175,7 +166,10 @@ function Profile({ player }: { player: Player }) {
   const [profile, setProfile] = useState<Schemas["CallerProfile"] | null>(null);
   useEffect(() => {
     setName(player.name);
-    void client.api.GET("/v1/me").then(({ data }) => data && setProfile(data), () => undefined);
+    void client.api.GET("/v1/me").then(
+      ({ data }) => data && setProfile(data),
+      () => undefined,
+    );
   }, [player.id, player.name]);
   const rename = async () => {
     await client.session.rename(name.trim(), SOON);

@@ -3,16 +3,16 @@
 import { useState } from "preact/hooks";
 
 import { Heading } from "../parts/shell.tsx";
+import * as ui from "../parts/ui.module.css";
 import { Pick } from "../parts/ui.tsx";
 import { titleOf, variants } from "../state/create.ts";
 import { failedBy } from "../state/messages.ts";
 import { t } from "../texts/index.ts";
 import { Explorer } from "./review/explorer.tsx";
 import { NoVariant } from "./rules/none.tsx";
-import { useSandbox } from "./rules/sandbox-store.ts";
 import { SandboxBoard } from "./rules/sandbox.tsx";
+import { useSandbox } from "./rules/sandbox-store.ts";
 import * as css from "./study.module.css";
-import * as ui from "../parts/ui.module.css";
 
 export function ExploreView({ variant }: { variant: string }) {
   const [preset, setPreset] = useState("standard");

@@ -5,18 +5,21 @@ import { useRef, useState } from "preact/hooks";
 
 import { ratioOf, useMatch, useShape } from "../board/board.tsx";
 import { PlayBoard } from "../board/play.tsx";
-import { opposite, type Layout } from "../board/shape.ts";
 import { totalOf } from "../board/seeds.ts";
+import { type Layout, opposite } from "../board/shape.ts";
 import { endInWords, hintInWords, marksOf, previewInWords } from "../board/words.ts";
+import { cx } from "../cx.ts";
 import { AboutGame } from "../parts/about.tsx";
 import { Bar } from "../parts/bar.tsx";
 import { Controls, PendingOffers, Resign } from "../parts/controls.tsx";
+import * as css from "../parts/game.module.css";
 import { Guide } from "../parts/guide.tsx";
 import { MoveList } from "../parts/moves.tsx";
 import { ResultCard } from "../parts/result.tsx";
 import { Seat } from "../parts/seat.tsx";
-import { Heading } from "../parts/shell.tsx";
 import { JoinPanel, SharePanel } from "../parts/share.tsx";
+import { Heading } from "../parts/shell.tsx";
+import * as ui from "../parts/ui.module.css";
 import { Badge } from "../parts/ui.tsx";
 import { layoutOf, titleOf } from "../state/create.ts";
 import { GameStore } from "../state/game.ts";
@@ -25,9 +28,6 @@ import { network } from "../state/network.ts";
 import { me } from "../state/session.ts";
 import { useStore } from "../state/store.ts";
 import { t } from "../texts/index.ts";
-import { cx } from "../cx.ts";
-import * as css from "../parts/game.module.css";
-import * as ui from "../parts/ui.module.css";
 
 export function GameView({ id, joinCode }: { id: string; joinCode: string | null }) {
   // Another player sees another game: what may be done, and which side is below.
@@ -79,7 +79,11 @@ function Table({ store, game, joinCode }: { store: GameStore; game: Game; joinCo
       <div class={css.top}>
         {/* A tab among others shows that it is the player's turn. */}
         <div class={css.nameOf}>
-          <Heading title={isMine ? `● ${t("row.your-turn")} – ${name}` : t("game.title-of", { variant: name, south: store.nameOf("south"), north: store.nameOf("north") })}>
+          <Heading
+            title={
+              isMine ? `● ${t("row.your-turn")} – ${name}` : t("game.title-of", { variant: name, south: store.nameOf("south"), north: store.nameOf("north") })
+            }
+          >
             {name}
             {game.practice && <Badge>{t("practice.badge")}</Badge>}
           </Heading>

@@ -4,8 +4,10 @@ import type { Game, Schemas } from "@mancala-server/client";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { client } from "../client.ts";
+import * as rows from "../parts/rows.module.css";
 import { Opponents, stateOf } from "../parts/rows.tsx";
 import { Heading } from "../parts/shell.tsx";
+import * as ui from "../parts/ui.module.css";
 import { Action, Badge, Pick } from "../parts/ui.tsx";
 import { ask } from "../state/ask.ts";
 import { offeredVariants, titleOf } from "../state/create.ts";
@@ -13,10 +15,8 @@ import { explain } from "../state/messages.ts";
 import { me } from "../state/session.ts";
 import { day } from "../texts/format.ts";
 import { t } from "../texts/index.ts";
-import { filtersIn, NO_FILTERS, queryOf, searchOf, type Filters } from "./history/filters.ts";
+import { type Filters, filtersIn, NO_FILTERS, queryOf, searchOf } from "./history/filters.ts";
 import * as css from "./history/history.module.css";
-import * as rows from "../parts/rows.module.css";
-import * as ui from "../parts/ui.module.css";
 
 type Page = Schemas["GamePage"];
 
@@ -110,7 +110,13 @@ function FilterFields({ filters, onChange }: { filters: Filters; onChange(part: 
   const isFiltered = Object.values(filters).some((value) => value !== "");
   return (
     <form class={`${ui.card} ${css.filters}`} role="search" aria-label={t("history.filters")} onSubmit={(event) => event.preventDefault()}>
-      <Pick id="by-variant" label={t("home.variant")} value={filters.variant} choices={[any, ...offeredVariants()]} onChange={(variant) => onChange({ variant })} />
+      <Pick
+        id="by-variant"
+        label={t("home.variant")}
+        value={filters.variant}
+        choices={[any, ...offeredVariants()]}
+        onChange={(variant) => onChange({ variant })}
+      />
       <Pick
         id="by-opponent"
         label={t("new.opponent")}

@@ -1,19 +1,18 @@
 // The first view: what waits for the player, a board to touch, three ways to begin a game, and what others play.
 
 import { useEffect } from "preact/hooks";
-
+import * as rows from "../parts/rows.module.css";
 import { Lobby } from "../parts/rows.tsx";
 import { Heading } from "../parts/shell.tsx";
 import { Starts } from "../parts/starts.tsx";
-import { followMine } from "../state/lists.ts";
 import { chosenVariant } from "../state/create.ts";
+import { followMine } from "../state/lists.ts";
 import { me } from "../state/session.ts";
 import { t } from "../texts/index.ts";
+import * as css from "./home/home.module.css";
 import { Kinds } from "./home/kinds.tsx";
 import { Invitations, MyGames, Running, Turns } from "./home/lists.tsx";
 import { TryBoard } from "./home/try.tsx";
-import * as css from "./home/home.module.css";
-import * as rows from "../parts/rows.module.css";
 
 export function Home() {
   useEffect(followMine, [me.value?.id]);

@@ -4,9 +4,9 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import { Heading } from "../parts/shell.tsx";
+import * as ui from "../parts/ui.module.css";
 import { explain } from "../state/messages.ts";
 import { t } from "../texts/index.ts";
-import * as ui from "../parts/ui.module.css";
 
 /** A component whose code is loaded when it is needed. If it cannot be loaded, the page says so and offers to try again. */
 export function later<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {

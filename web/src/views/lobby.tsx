@@ -1,12 +1,12 @@
 // Games that wait for an opponent, and the way to open one.
 
+import * as css from "../parts/rows.module.css";
 import { Lobby } from "../parts/rows.tsx";
 import { Heading } from "../parts/shell.tsx";
-import { Seek } from "../parts/starts.tsx";
-import { t } from "../texts/index.ts";
-import * as css from "../parts/rows.module.css";
 import * as starts from "../parts/starts.module.css";
+import { Seek } from "../parts/starts.tsx";
 import * as ui from "../parts/ui.module.css";
+import { t } from "../texts/index.ts";
 
 export function LobbyView() {
   return (

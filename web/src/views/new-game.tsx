@@ -3,23 +3,23 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { Heading } from "../parts/shell.tsx";
+import * as ui from "../parts/ui.module.css";
 import { Choice } from "../parts/ui.tsx";
 import { variants } from "../state/create.ts";
 import { explain } from "../state/messages.ts";
 import { settings } from "../state/settings.ts";
 import { language, t } from "../texts/index.ts";
 import { readOptionTexts } from "../texts/options/index.ts";
-import { idOf, type Errors } from "./new-game/fields.tsx";
+import { type Errors, idOf } from "./new-game/fields.tsx";
+import * as css from "./new-game/new-game.module.css";
 import { issueInWords, Options } from "./new-game/options.tsx";
 import { OpponentFields, TimeFields, VisibilityFields } from "./new-game/people.tsx";
 import { Preview } from "./new-game/preview.tsx";
 import { fieldsOf, issuesOf } from "./new-game/schema.ts";
-import { isSeek, optionsOf, type Filled, type Opponent } from "./new-game/settings.ts";
+import { type Filled, isSeek, type Opponent, optionsOf } from "./new-game/settings.ts";
 import { useSubmit } from "./new-game/submit.ts";
-import { useVariant, type Variant } from "./variant.ts";
-import * as css from "./new-game/new-game.module.css";
 import * as study from "./study.module.css";
-import * as ui from "../parts/ui.module.css";
+import { useVariant, type Variant } from "./variant.ts";
 
 const OPPONENTS: readonly Opponent[] = ["computer", "open", "link", "player", "self"];
 

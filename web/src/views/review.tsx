@@ -5,10 +5,13 @@ import { useEffect } from "preact/hooks";
 
 import { specialOf } from "../board/actions.ts";
 import { PlayBoard } from "../board/play.tsx";
-import { opposite } from "../board/shape.ts";
 import { totalOf } from "../board/seeds.ts";
+import { opposite } from "../board/shape.ts";
 import { endInWords, marksOf, previewInWords } from "../board/words.ts";
+import { cx } from "../cx.ts";
+import * as table from "../parts/game.module.css";
 import { Heading } from "../parts/shell.tsx";
+import * as ui from "../parts/ui.module.css";
 import { layoutOf, titleOf } from "../state/create.ts";
 import { explain, failedBy } from "../state/messages.ts";
 import { useStore } from "../state/store.ts";
@@ -17,15 +20,12 @@ import { GoOn, ShareGame } from "./review/actions.tsx";
 import { ExplorerPanel } from "./review/explorer.tsx";
 import { Graph } from "./review/graph.tsx";
 import { Analysis } from "./review/judged.tsx";
-import { PlyList, moveOf } from "./review/list.tsx";
+import { moveOf, PlyList } from "./review/list.tsx";
 import { NotePanel } from "./review/note.tsx";
+import * as css from "./review/review.module.css";
 import { Steps, useStepKeys } from "./review/steps.tsx";
 import { ReviewStore } from "./review/store.ts";
-import { cx } from "../cx.ts";
-import * as css from "./review/review.module.css";
-import * as table from "../parts/game.module.css";
 import * as study from "./study.module.css";
-import * as ui from "../parts/ui.module.css";
 
 /** The ply in an address, after `#ply=`. */
 function plyOf(hash: string): number | null {

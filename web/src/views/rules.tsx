@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 
 import { Board } from "../board/board.tsx";
 import { Heading } from "../parts/shell.tsx";
+import * as ui from "../parts/ui.module.css";
 import { Pick } from "../parts/ui.tsx";
 import { layoutOf, titleOf, variants } from "../state/create.ts";
 import { explain, failedBy } from "../state/messages.ts";
@@ -12,12 +13,11 @@ import { language, spoken, t } from "../texts/index.ts";
 import { optionTexts, readOptionTexts } from "../texts/options/index.ts";
 import { blocksOf, Inline, Markdown } from "./rules/markdown.tsx";
 import { NoVariant } from "./rules/none.tsx";
-import { useSandbox } from "./rules/sandbox-store.ts";
-import { SandboxBoard } from "./rules/sandbox.tsx";
-import { useVariant, type Variant } from "./variant.ts";
 import * as css from "./rules/rules.module.css";
+import { SandboxBoard } from "./rules/sandbox.tsx";
+import { useSandbox } from "./rules/sandbox-store.ts";
 import * as study from "./study.module.css";
-import * as ui from "../parts/ui.module.css";
+import { useVariant, type Variant } from "./variant.ts";
 
 export function RulesView({ variant }: { variant: string | null }) {
   void readOptionTexts(language.value);
@@ -139,7 +139,11 @@ function isBoard(text: string): boolean {
 function Picture({ variant }: { variant: Variant }) {
   const sandbox = useSandbox({ variant: variant.name, preset: variant.presets[0]?.name ?? "standard", options: {} });
   const board = sandbox.line.value?.start.board;
-  return <figure class={study.openingBoard}>{board ? <Board board={board} bottom="south" layout={layoutOf(variant.name)} /> : <div class={study.boardPlace} />}</figure>;
+  return (
+    <figure class={study.openingBoard}>
+      {board ? <Board board={board} bottom="south" layout={layoutOf(variant.name)} /> : <div class={study.boardPlace} />}
+    </figure>
+  );
 }
 
 function Presets({ variant }: { variant: Variant }) {

@@ -1,15 +1,14 @@
 // What this device prefers: language, colours, movement, sound, notifications.
 
 import { useEffect, useState } from "preact/hooks";
-
-import { Heading } from "../parts/shell.tsx";
-import { Choice, Pick } from "../parts/ui.tsx";
 import { knock } from "../board/sound.ts";
+import { Heading } from "../parts/shell.tsx";
+import * as ui from "../parts/ui.module.css";
+import { Choice, Pick } from "../parts/ui.tsx";
 import { attempt } from "../state/messages.ts";
 import { findKey, isNotified, notify, silence } from "../state/push.ts";
-import { set, settings, type Speed, type Theme } from "../state/settings.ts";
+import { type Speed, set, settings, type Theme } from "../state/settings.ts";
 import { LANGUAGES, speak, t } from "../texts/index.ts";
-import * as ui from "../parts/ui.module.css";
 
 const THEMES: readonly Theme[] = ["auto", "light", "dark"];
 const SPEEDS: readonly Speed[] = ["auto", "slow", "normal", "fast", "off"];

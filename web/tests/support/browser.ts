@@ -1,11 +1,11 @@
 // A browser for the tests: contexts are devices, and every page must stay without errors.
 
 import assert from "node:assert/strict";
-import { readFileSync, mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Locator, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 import { css } from "./classes.ts";
 
 /** The server that serves the page: `.ci/with-server` says where it is. */

@@ -183,7 +183,10 @@ function checkedIn(): Buffer {
 
 /** `DataMessageStanza`: a sealed message for a subscription. */
 function message({ category, subtype, sender }: Subscribed, encoding: string, count: number, body: Buffer): Buffer {
-  const data = [["subtype", subtype], ["content-encoding", encoding]] as const;
+  const data = [
+    ["subtype", subtype],
+    ["content-encoding", encoding],
+  ] as const;
   const appData = data.map(([key, value]) => bytes(7, Buffer.concat([text(1, key), text(2, value)])));
   return frame(TAG.data, Buffer.concat([text(3, sender), text(5, category), ...appData, text(9, `message-${count}`), number(10, count + 1), bytes(21, body)]));
 }

@@ -1,6 +1,6 @@
 // A network between a device and the server that can be cut. Chromium takes a new document offline a moment after its first requests.
 
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 import { BASE } from "./browser.ts";
 
@@ -19,7 +19,10 @@ export class Relay {
     const server = createServer((near) => {
       if (relay.#isDown) return void near.destroy();
       const far = connect(Number(port), hostname);
-      for (const [one, other] of [[near, far], [far, near]] as const) {
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
         relay.#sockets.add(one.unref());
         one.on("error", () => other.destroy());
         one.on("close", () => {

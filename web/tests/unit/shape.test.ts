@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { draw, HAND, settle, totalOf } from "../../src/board/seeds.ts";
-import { besideInRing, isBlocked, isHouse, isTuzdyk, pitsOf, seedsIn, shapeOf, sideOf, storeOf, type Layout, type Shape } from "../../src/board/shape.ts";
+import { besideInRing, isBlocked, isHouse, isTuzdyk, type Layout, pitsOf, type Shape, seedsIn, shapeOf, sideOf, storeOf } from "../../src/board/shape.ts";
 import { board } from "./boards.ts";
 
 const FLAT: Layout = { rows: 1, first: "left" };
@@ -38,13 +38,22 @@ test("every pit and store lies on the board, and none upon another", () => {
 test("pits that face each other stand face to face, and the near store ends the near row", () => {
   const shown = board({ pits: [4, 4, 4, 4, 4, 4] });
   const lying = shapeOf(shown, "south", false, FLAT);
-  assert.deepEqual(lying.rows, [["f", "e", "d", "c", "b", "a"], ["A", "B", "C", "D", "E", "F"]]);
+  assert.deepEqual(lying.rows, [
+    ["f", "e", "d", "c", "b", "a"],
+    ["A", "B", "C", "D", "E", "F"],
+  ]);
   const x = (place: string) => lying.spots.get(place)?.x ?? NaN;
   assert.ok(x("north_store") < x("A") && x("F") < x("south_store"));
   const north = shapeOf(shown, "north", false, FLAT);
-  assert.deepEqual(north.rows, [["F", "E", "D", "C", "B", "A"], ["a", "b", "c", "d", "e", "f"]]);
+  assert.deepEqual(north.rows, [
+    ["F", "E", "D", "C", "B", "A"],
+    ["a", "b", "c", "d", "e", "f"],
+  ]);
   const upright = shapeOf(shown, "south", true, FLAT);
-  assert.deepEqual(upright.rows.map((row) => row.join("")), ["Af", "Be", "Cd", "Dc", "Eb", "Fa"]);
+  assert.deepEqual(
+    upright.rows.map((row) => row.join("")),
+    ["Af", "Be", "Cd", "Dc", "Eb", "Fa"],
+  );
   assert.ok(upright.height > upright.width && lying.width > lying.height);
 });
 
@@ -60,7 +69,10 @@ test("a ring goes along the front row and back behind it, from the end that the 
 test("places have the side, the seeds and the marks that the board says", () => {
   const shown = board({ pits: [1, 2, 3, 4, 5, 6, 7, 8], store: 9, house: true, tuzdyk: "c" }, { pits: [8, 7, 6, 5, 4, 3, 2, 1], reserve: 5, blocked: "b" });
   assert.deepEqual(pitsOf(shown, "north").slice(0, 3), ["a", "b", "c"]);
-  assert.deepEqual(["A", "a", "south_store", "north_reserve", "h", "z"].map((place) => seedsIn(shown, place)), [1, 8, 9, 5, 1, 0]);
+  assert.deepEqual(
+    ["A", "a", "south_store", "north_reserve", "h", "z"].map((place) => seedsIn(shown, place)),
+    [1, 8, 9, 5, 1, 0],
+  );
   assert.deepEqual([storeOf(shown, "south"), storeOf(shown, "north")], ["south_store", "north_reserve"]);
   assert.deepEqual(["A", "a", "north_store"].map(sideOf), ["south", "north", "north"]);
   assert.deepEqual([isHouse(shown, "E"), isHouse(shown, "e"), isHouse(shown, "D")], [true, false, false]);
@@ -73,8 +85,14 @@ test("seeds keep their numbers, and as few as possible move", () => {
   const seeds = settle(null, before, totalOf(before));
   assert.equal(new Set([...seeds.values()].flat()).size, 24);
   const after = settle(seeds, board({ pits: [0, 5, 5], store: 1 }, { pits: [5, 4, 4] }), 24);
-  assert.deepEqual(["B", "C", "a"].map((place) => after.get(place)?.slice(0, 4)), ["B", "C", "a"].map((place) => seeds.get(place)));
-  assert.deepEqual([...after.values()].flat().sort((a, b) => a - b), [...seeds.values()].flat().sort((a, b) => a - b));
+  assert.deepEqual(
+    ["B", "C", "a"].map((place) => after.get(place)?.slice(0, 4)),
+    ["B", "C", "a"].map((place) => seeds.get(place)),
+  );
+  assert.deepEqual(
+    [...after.values()].flat().sort((a, b) => a - b),
+    [...seeds.values()].flat().sort((a, b) => a - b),
+  );
   assert.ok(seeds.get("A")?.includes(after.get("south_store")?.[0] ?? -1), "the seed in the store comes from the pit that was sown");
 });
 
@@ -91,12 +109,20 @@ test("what the board lacks is in the hand, and so is what a choice leaves there"
 test("seeds are drawn inside their hollow, in the order of their numbers, and no more than can be seen", () => {
   const shown = board({ pits: [1, 10, 60] }, { pits: [4, 4, 4], store: 200 });
   const shape = shapeOf(shown, "south", false, FLAT);
-  for (const [place, most] of [["A", 1], ["B", 10], ["C", 40], ["north_store", 90]] as const) {
+  for (const [place, most] of [
+    ["A", 1],
+    ["B", 10],
+    ["C", 40],
+    ["north_store", 90],
+  ] as const) {
     const spot = shape.spots.get(place);
     assert.ok(spot);
     const drawn = draw(new Map([[place, Array.from({ length: seedsIn(shown, place) }, (_, n) => n)]]), shape, null);
     assert.equal(drawn.length, most);
-    assert.deepEqual(drawn.map(({ id }) => id), drawn.map((_, n) => n));
+    assert.deepEqual(
+      drawn.map(({ id }) => id),
+      drawn.map((_, n) => n),
+    );
     for (const { x, y } of drawn) assert.ok(Math.abs(x - spot.x) <= spot.rx && Math.abs(y - spot.y) <= spot.ry, `${place}: ${x}, ${y}`);
   }
   const [held] = draw(new Map([[HAND, [7]]]), shape, "B");

@@ -25,7 +25,10 @@ test("a move is told from its effects: where it ends, what it captures, who move
   assert.equal(toStore, "Ana sows 1 seed from F into the store. Ana moves again.");
   const captures = tell("A", { type: "lift", pit: "A", seeds: 1 }, ...sow("B"), { type: "capture", from: ["b"], to: "south_store", seeds: 5 });
   assert.equal(captures, "Ana sows 1 seed from A, as far as B. Ana captures 5 seeds.");
-  assert.match(tell("AU", { type: "lift", pit: "A", seeds: 2 }, ...sow("B"), { type: "relay", pit: "B", seeds: 3 }, ...sow("C", "D")), /as far as D\. The sowing has 2 laps\./);
+  assert.match(
+    tell("AU", { type: "lift", pit: "A", seeds: 2 }, ...sow("B"), { type: "relay", pit: "B", seeds: 3 }, ...sow("C", "D")),
+    /as far as D\. The sowing has 2 laps\./,
+  );
   assert.equal(tell("pass", { type: "pass" }), "Ana passes.");
   assert.equal(tell("swap", { type: "swap" }), "Ana swaps sides.");
   assert.equal(tell("C7", { type: "place", pit: "C", seeds: 7 }), "Ana puts 7 seeds down in C.");
@@ -54,7 +57,10 @@ test("a player's own number comes first, and for everyone else the winner's", ()
   assert.match(plain(endInWords(finished(north), name)), /^Bo .*28.*20/);
   assert.match(plain(endInWords(finished(north, { me: { side: "south" } as never }), name)), /20.*28/);
   assert.equal(plain(outcomeOf(finished(north), name)), "Bo won");
-  assert.deepEqual(["north", "south"].map((side) => outcomeOf(finished(north, { me: { side } as never }), name)), ["You won", "You lost"]);
+  assert.deepEqual(
+    ["north", "south"].map((side) => outcomeOf(finished(north, { me: { side } as never }), name)),
+    ["You won", "You lost"],
+  );
   assert.equal(outcomeOf(finished({}), name), "Draw");
 });
 
@@ -69,9 +75,13 @@ test("no score is told where seeds did not decide", () => {
 });
 
 test("moves have names, and a hint says how the mover ends by it", () => {
-  assert.deepEqual(["C", "CU", "pass"].map((move) => plain(nameOf(move))), ["C", "CU", "Pass"]);
+  assert.deepEqual(
+    ["C", "CU", "pass"].map((move) => plain(nameOf(move))),
+    ["C", "CU", "Pass"],
+  );
   assert.equal(plain(nameOf("C~")), "C without capture");
-  const hint = (seeds: number, side: Side, is_exact = true) => plain(hintInWords({ move: "C", value: { seeds, is_exact }, side } as never, board({ pits: [1, 2, 3] })));
+  const hint = (seeds: number, side: Side, is_exact = true) =>
+    plain(hintInWords({ move: "C", value: { seeds, is_exact }, side } as never, board({ pits: [1, 2, 3] })));
   assert.match(hint(-4, "north"), /^C is best: with best play .* 4 seeds ahead\.$/);
   assert.match(hint(-4, "south", false), /expects .* 4 seeds behind\.$/);
   assert.match(hint(0.04, "south"), /level\.$/);

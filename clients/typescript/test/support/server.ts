@@ -1,7 +1,7 @@
 // The server that the tests run against, and clients of it.
 
-import { createClient, MancalaError, MemoryStorage, ProcessLocks } from "@mancala-server/client";
 import type { Client, ClientOptions, Failure, Game } from "@mancala-server/client";
+import { createClient, MancalaError, MemoryStorage, ProcessLocks } from "@mancala-server/client";
 
 /** The server's address, from `.ci/with-server`. */
 export const baseUrl = process.env["BASE_URL"] ?? "";

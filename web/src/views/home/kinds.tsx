@@ -1,10 +1,10 @@
 // The games that the server offers: a picture of each, where it comes from, how hard it is, and how long it takes.
 
+import * as ui from "../../parts/ui.module.css";
 import { chosenVariant, offeredVariants, pictureOf } from "../../state/create.ts";
 import { set } from "../../state/settings.ts";
-import { language, t, type Key } from "../../texts/index.ts";
+import { type Key, language, t } from "../../texts/index.ts";
 import * as css from "./home.module.css";
-import * as ui from "../../parts/ui.module.css";
 
 interface About {
   origin: Key;

@@ -2,16 +2,15 @@
 
 import type { Game } from "@mancala-server/client";
 import { useEffect } from "preact/hooks";
-
+import * as rows from "../../parts/rows.module.css";
 import { GameRow, Opponents, sinceOf, stateOf } from "../../parts/rows.tsx";
+import * as ui from "../../parts/ui.module.css";
 import { Badge } from "../../parts/ui.tsx";
 import { isSeated, pictureOf, titleOf } from "../../state/create.ts";
 import { followRunning, mine, running } from "../../state/lists.ts";
 import { me } from "../../state/session.ts";
 import { t } from "../../texts/index.ts";
 import * as css from "./home.module.css";
-import * as rows from "../../parts/rows.module.css";
-import * as ui from "../../parts/ui.module.css";
 
 /** The turns that stand above everything else. The list of games has the rest. */
 const TURNS_MAX = 3;

@@ -5,16 +5,16 @@ import { NO_MARKS } from "../../board/board.tsx";
 import { PlayBoard } from "../../board/play.tsx";
 import { totalOf } from "../../board/seeds.ts";
 import { marksOf, previewInWords } from "../../board/words.ts";
+import * as ui from "../../parts/ui.module.css";
 import { Action } from "../../parts/ui.tsx";
 import { begin, layoutOf, titleOf } from "../../state/create.ts";
 import { explain } from "../../state/messages.ts";
 import type { Shown } from "../../state/playback.ts";
 import { settings } from "../../state/settings.ts";
 import { t, word } from "../../texts/index.ts";
-import { endOf, useSandbox, type Sandbox } from "../rules/sandbox-store.ts";
-import { OPENING } from "./opening.ts";
+import { endOf, type Sandbox, useSandbox } from "../rules/sandbox-store.ts";
 import * as css from "./home.module.css";
-import * as ui from "../../parts/ui.module.css";
+import { OPENING } from "./opening.ts";
 
 /** The variant whose opening is known before the server has answered. */
 const FIRST = "kalah";

@@ -1,11 +1,10 @@
 // Fields that know what is wrong with them. Each is named by the pointer of what it fills in, as failures of the server name it.
 
 import type { ComponentChildren } from "preact";
-
-import { t } from "../../texts/index.ts";
-import type { Span, Unit } from "./settings.ts";
-import * as css from "./new-game.module.css";
 import * as ui from "../../parts/ui.module.css";
+import { t } from "../../texts/index.ts";
+import * as css from "./new-game.module.css";
+import type { Span, Unit } from "./settings.ts";
 
 /** Failures by pointer, such as `/options/seeds`. */
 export type Errors = ReadonlyMap<string, string>;
@@ -65,7 +64,9 @@ export function Line(props: LineProps) {
   const { pointer, label, value, onInput, error, isDisabled = false, type = "text", min, max, step, maxLength } = props;
   return (
     <div class={css.field}>
-      <label class={css.label} for={idOf(pointer)}>{label}</label>
+      <label class={css.label} for={idOf(pointer)}>
+        {label}
+      </label>
       <div class={css.beside}>
         <input
           id={idOf(pointer)}
@@ -102,7 +103,9 @@ export function Select(props: SelectProps) {
   const { pointer, label, value, choices, onChange, error, isDisabled = false } = props;
   return (
     <div class={css.field}>
-      <label class={css.label} for={idOf(pointer)}>{label}</label>
+      <label class={css.label} for={idOf(pointer)}>
+        {label}
+      </label>
       <select
         id={idOf(pointer)}
         value={value}

@@ -2,8 +2,8 @@
 
 import { t } from "../../texts/index.ts";
 import { optionTexts } from "../../texts/options/index.ts";
-import { Check, Line, Select, type Errors } from "./fields.tsx";
-import { barrier, clausesOf, type Clause, type Issue, type OptionField, type OptionValues, type Rule, type Schema } from "./schema.ts";
+import { Check, type Errors, Line, Select } from "./fields.tsx";
+import { barrier, type Clause, clausesOf, type Issue, type OptionField, type OptionValues, type Rule, type Schema } from "./schema.ts";
 import type { Filled } from "./settings.ts";
 
 export interface OptionsProps {

@@ -2,17 +2,16 @@
 
 import type { Schemas } from "@mancala-server/client";
 import { useEffect, useState } from "preact/hooks";
-
-import { Choice, PlayerName } from "../../parts/ui.tsx";
 import { client } from "../../client.ts";
+import * as ui from "../../parts/ui.module.css";
+import { Choice, PlayerName } from "../../parts/ui.tsx";
 import { ask } from "../../state/ask.ts";
 import { failedBy } from "../../state/messages.ts";
 import { me } from "../../state/session.ts";
 import { set, settings } from "../../state/settings.ts";
 import { t } from "../../texts/index.ts";
-import { Check, Line, Select, Time, type Errors } from "./fields.tsx";
-import { idOfPlayer, type Filled, type Opponent, type Unit } from "./settings.ts";
-import * as ui from "../../parts/ui.module.css";
+import { Check, type Errors, Line, Select, Time } from "./fields.tsx";
+import { type Filled, idOfPlayer, type Opponent, type Unit } from "./settings.ts";
 
 export interface PartProps {
   filled: Filled;
@@ -32,14 +31,7 @@ export function OpponentFields({ filled, errors, onChange }: PartProps) {
   return (
     <>
       {!me.value && (
-        <Line
-          pointer="/name"
-          label={t("home.name")}
-          value={settings.value.name}
-          maxLength={32}
-          error={errors.get("/name")}
-          onInput={(name) => set({ name })}
-        />
+        <Line pointer="/name" label={t("home.name")} value={settings.value.name} maxLength={32} error={errors.get("/name")} onInput={(name) => set({ name })} />
       )}
       <Choice<Opponent>
         name="new-opponent"
@@ -164,7 +156,11 @@ function useProposed(beginning: string): Person[] {
   const [recent, setRecent] = useState<readonly Person[]>([]);
   const [found, setFound] = useState<readonly Person[]>([]);
   useEffect(() => {
-    if (me.value) ask(client.api.GET("/v1/me/opponents")).then(({ items }) => setRecent(items.map(({ player }) => player)), () => undefined);
+    if (me.value)
+      ask(client.api.GET("/v1/me/opponents")).then(
+        ({ items }) => setRecent(items.map(({ player }) => player)),
+        () => undefined,
+      );
   }, [me.value?.id]);
   useEffect(() => {
     setFound([]);
@@ -173,7 +169,10 @@ function useProposed(beginning: string): Person[] {
     const timer = setTimeout(() => {
       const call = client.api.GET("/v1/players", { params: { query: { name_prefix: beginning } }, signal: ending.signal });
       // Without proposals the whole name still works.
-      ask(call).then(({ items }) => setFound(items), () => undefined);
+      ask(call).then(
+        ({ items }) => setFound(items),
+        () => undefined,
+      );
     }, DELAY_MS);
     return () => {
       clearTimeout(timer);

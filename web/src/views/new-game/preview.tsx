@@ -3,14 +3,14 @@
 import { useEffect, useState } from "preact/hooks";
 
 import { Board } from "../../board/board.tsx";
+import { cx } from "../../cx.ts";
+import * as ui from "../../parts/ui.module.css";
 import { layoutOf } from "../../state/create.ts";
 import { explain } from "../../state/messages.ts";
 import { t } from "../../texts/index.ts";
 import { playLine, type Rules, type Tried } from "../review/line.ts";
-import { cx } from "../../cx.ts";
-import * as css from "./new-game.module.css";
-import * as ui from "../../parts/ui.module.css";
 import * as study from "../study.module.css";
+import * as css from "./new-game.module.css";
 
 /** A number that is still being typed asks for nothing. */
 const DELAY_MS = 250;
@@ -22,15 +22,18 @@ export function Preview({ rules, isValid }: { rules: Rules; isValid: boolean }) 
   useEffect(() => {
     if (!isValid) return;
     const ending = new AbortController();
-    const timer = setTimeout(() => {
-      playLine(rules, null, [], ending.signal).then(
-        (found) => {
-          setLine(found);
-          setError(null);
-        },
-        (failure: unknown) => ending.signal.aborted || setError(failure),
-      );
-    }, line ? DELAY_MS : 0);
+    const timer = setTimeout(
+      () => {
+        playLine(rules, null, [], ending.signal).then(
+          (found) => {
+            setLine(found);
+            setError(null);
+          },
+          (failure: unknown) => ending.signal.aborted || setError(failure),
+        );
+      },
+      line ? DELAY_MS : 0,
+    );
     return () => {
       clearTimeout(timer);
       ending.abort();

@@ -130,7 +130,9 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
   additionalProperties: (wanted, value, { properties }) =>
     Object.entries(record(value)).every(([name, each]) => Object.hasOwn(record(properties), name) || allows(wanted, each)),
   dependentRequired: (wanted, value) =>
-    Object.entries(record(wanted)).every(([name, needed]) => !Object.hasOwn(record(value), name) || list(needed).every((each) => Object.hasOwn(record(value), String(each)))),
+    Object.entries(record(wanted)).every(
+      ([name, needed]) => !Object.hasOwn(record(value), name) || list(needed).every((each) => Object.hasOwn(record(value), String(each))),
+    ),
   allOf: (wanted, value) => list(wanted).every((part) => allows(part, value)),
   anyOf: (wanted, value) => list(wanted).some((part) => allows(part, value)),
   oneOf: (wanted, value) => list(wanted).filter((part) => allows(part, value)).length === 1,

@@ -12,7 +12,7 @@ import { set } from "../../state/settings.ts";
 import { t } from "../../texts/index.ts";
 import type { Errors } from "./fields.tsx";
 import type { OptionValues } from "./schema.ts";
-import { isSeek, requestOf, type Filled } from "./settings.ts";
+import { type Filled, isSeek, requestOf } from "./settings.ts";
 
 const NONE: Errors = new Map();
 

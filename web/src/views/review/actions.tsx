@@ -2,15 +2,14 @@
 
 import type { Game, NewGame, Side } from "@mancala-server/client";
 import { useRef, useState } from "preact/hooks";
-
-import { Action, Choice, Copy, Form, Pick } from "../../parts/ui.tsx";
 import { client } from "../../client.ts";
+import * as ui from "../../parts/ui.module.css";
+import { Action, Choice, Copy, Form, Pick } from "../../parts/ui.tsx";
 import { ask } from "../../state/ask.ts";
 import { begin } from "../../state/create.ts";
 import { set, settings } from "../../state/settings.ts";
 import { spoken, t } from "../../texts/index.ts";
 import type { ReviewStore } from "./store.ts";
-import * as ui from "../../parts/ui.module.css";
 
 const LEVELS = [1, 2, 3, 4, 5, 6, 7, 8];
 

@@ -5,14 +5,14 @@ import { useEffect, useState } from "preact/hooks";
 
 import { nameOf } from "../../board/words.ts";
 import { client } from "../../client.ts";
+import * as ui from "../../parts/ui.module.css";
 import { ask } from "../../state/ask.ts";
 import { explain } from "../../state/messages.ts";
 import { t } from "../../texts/index.ts";
+import * as study from "../study.module.css";
+import * as css from "./explorer.module.css";
 import { optionsText, type Rules } from "./line.ts";
 import { signed } from "./numbers.ts";
-import * as css from "./explorer.module.css";
-import * as study from "../study.module.css";
-import * as ui from "../../parts/ui.module.css";
 
 type Explored = Schemas["ExploredPosition"];
 type ExploredMove = Schemas["ExploredMove"];

@@ -4,9 +4,9 @@ import { useMemo } from "preact/hooks";
 
 import { useMatch } from "../../board/board.tsx";
 import { t, word } from "../../texts/index.ts";
+import * as css from "./graph.module.css";
 import { signed } from "./numbers.ts";
 import type { Judged, ReviewStore } from "./store.ts";
-import * as css from "./graph.module.css";
 
 const [HEIGHT, MARGIN] = [150, 14];
 

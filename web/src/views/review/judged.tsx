@@ -3,14 +3,14 @@
 import type { AnalysisStatus, Schemas } from "@mancala-server/client";
 
 import { nameOf } from "../../board/words.ts";
+import * as ui from "../../parts/ui.module.css";
 import { Action } from "../../parts/ui.tsx";
 import { isAlone } from "../../state/create.ts";
 import { t, word } from "../../texts/index.ts";
-import { plain, signed } from "./numbers.ts";
-import type { Judged, ReviewStore } from "./store.ts";
-import * as css from "./review.module.css";
 import * as study from "../study.module.css";
-import * as ui from "../../parts/ui.module.css";
+import { plain, signed } from "./numbers.ts";
+import * as css from "./review.module.css";
+import type { Judged, ReviewStore } from "./store.ts";
 
 const COLOURS: Readonly<Partial<Record<Judged["class"], string>>> = { best: css.good, good: css.good, mistake: css.bad, blunder: css.bad };
 
@@ -120,7 +120,12 @@ function Verdict({ store }: { store: ReviewStore }) {
           <span id="best-title">{t("review.best-line")}</span>{" "}
           <span class={`${ui.row} ${css.line}`} role="group" aria-labelledby="best-title" dir="ltr">
             {judged.best_line.map((move, n) => (
-              <button key={n} type="button" aria-label={t("review.best-step", { step: n + 1, move: nameOf(move) })} onClick={() => void store.showBest(judged, n + 1)}>
+              <button
+                key={n}
+                type="button"
+                aria-label={t("review.best-step", { step: n + 1, move: nameOf(move) })}
+                onClick={() => void store.showBest(judged, n + 1)}
+              >
                 {nameOf(move)}
               </button>
             ))}

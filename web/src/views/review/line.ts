@@ -68,5 +68,7 @@ export function isSwapped(position: string): boolean {
 
 /** The options of a game as records and addresses write them: `pits=6;seeds=4`. */
 export function optionsText(options: Rules["options"]): string {
-  return Object.entries(options ?? {}).map(([name, value]) => `${name}=${String(value)}`).join(";");
+  return Object.entries(options ?? {})
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join(";");
 }

@@ -4,12 +4,12 @@ import { useComputed } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import { nameOf } from "../../board/words.ts";
-import { language, t, word } from "../../texts/index.ts";
-import { plain } from "./numbers.ts";
-import type { Point } from "./line.ts";
-import type { Judged, ReviewStore } from "./store.ts";
-import * as css from "./plies.module.css";
 import * as ui from "../../parts/ui.module.css";
+import { language, t, word } from "../../texts/index.ts";
+import type { Point } from "./line.ts";
+import { plain } from "./numbers.ts";
+import * as css from "./plies.module.css";
+import type { Judged, ReviewStore } from "./store.ts";
 
 /** As in books on chess. */
 const SIGNS: Record<string, string> = { inaccuracy: "?!", mistake: "?", blunder: "??" };
@@ -36,15 +36,7 @@ export function PlyList({ store }: { store: ReviewStore }) {
     store.go(to);
   };
   return (
-    <ol
-      ref={list}
-      class={css.plies}
-      role="listbox"
-      tabIndex={0}
-      aria-label={t("review.moves")}
-      aria-activedescendant={`ply-${ply}`}
-      onKeyDown={onKeyDown}
-    >
+    <ol ref={list} class={css.plies} role="listbox" tabIndex={0} aria-label={t("review.moves")} aria-activedescendant={`ply-${ply}`} onKeyDown={onKeyDown}>
       {options}
     </ol>
   );
@@ -80,11 +72,7 @@ function Ply({ ply, point, judged, hasNote, store }: PlyProps) {
           {sign}
         </span>
       )}
-      {hasNote && (
-        <span aria-hidden="true">
-          ✎
-        </span>
-      )}
+      {hasNote && <span aria-hidden="true">✎</span>}
       <span class={ui.unseen}>{besides(judged, hasNote)}</span>
     </li>
   );

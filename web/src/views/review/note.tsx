@@ -1,13 +1,12 @@
 // The player's own note on the ply that is shown, and where the others are.
 
 import { useState } from "preact/hooks";
-
+import * as ui from "../../parts/ui.module.css";
 import { Action } from "../../parts/ui.tsx";
 import { t } from "../../texts/index.ts";
 import { NOTE_MAX } from "./notes-store.ts";
-import type { ReviewStore } from "./store.ts";
 import * as css from "./review.module.css";
-import * as ui from "../../parts/ui.module.css";
+import type { ReviewStore } from "./store.ts";
 
 export function NotePanel({ store }: { store: ReviewStore }) {
   const { notes } = store;

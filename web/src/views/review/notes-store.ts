@@ -4,8 +4,8 @@ import type { Note } from "@mancala-server/client";
 import { signal } from "@preact/signals";
 
 import { client, SOON } from "../../client.ts";
-import { departures, ensurePlayer, me } from "../../state/session.ts";
 import { sayFailure } from "../../state/messages.ts";
+import { departures, ensurePlayer, me } from "../../state/session.ts";
 
 /** What the server takes. */
 export const NOTE_MAX = 4000;

@@ -3,8 +3,8 @@
 import { useEffect } from "preact/hooks";
 
 import { t } from "../../texts/index.ts";
-import type { ReviewStore } from "./store.ts";
 import * as css from "./review.module.css";
+import type { ReviewStore } from "./store.ts";
 
 export function Steps({ store }: { store: ReviewStore }) {
   const { value: tried } = store.variation;

@@ -1,6 +1,6 @@
 // A game under review: its plies, the ply that is shown, a variation from there, and what the engine says.
 
-import { isTemporary, MancalaError, type AnalysisStatus, type Game, type GameEvent, type Schemas, type Side } from "@mancala-server/client";
+import { type AnalysisStatus, type Game, type GameEvent, isTemporary, MancalaError, type Schemas, type Side } from "@mancala-server/client";
 import { computed, signal } from "@preact/signals";
 
 import { opposite } from "../../board/shape.ts";
@@ -10,11 +10,11 @@ import { isAlone } from "../../state/create.ts";
 import { sayFailure } from "../../state/messages.ts";
 import { nameAt } from "../../state/names.ts";
 import { Playback } from "../../state/playback.ts";
-import { stepMs } from "../../state/settings.ts";
 import { Previews } from "../../state/preview.ts";
+import { stepMs } from "../../state/settings.ts";
 import type { Store } from "../../state/store.ts";
 import { t } from "../../texts/index.ts";
-import { isSwapped, openingOf, playLine, pointOf, type Point } from "./line.ts";
+import { isSwapped, openingOf, type Point, playLine, pointOf } from "./line.ts";
 import { Notes } from "./notes-store.ts";
 
 /** Moves that were not played, from a ply on. `at` of them are shown. */
@@ -157,14 +157,17 @@ export class ReviewStore implements Store {
 
   #tick(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      if (this.playback.isMoving.value) return this.#tick();
-      this.forward();
-      const { value: tried } = this.variation;
-      const isOver = tried ? tried.at >= tried.points.length : this.ply.value >= this.last.value;
-      if (isOver) this.isPlaying.value = false;
-      else this.#tick();
-    }, Math.max(PLAY_MS, stepMs() * 2));
+    this.#timer = setTimeout(
+      () => {
+        if (this.playback.isMoving.value) return this.#tick();
+        this.forward();
+        const { value: tried } = this.variation;
+        const isOver = tried ? tried.at >= tried.points.length : this.ply.value >= this.last.value;
+        if (isOver) this.isPlaying.value = false;
+        else this.#tick();
+      },
+      Math.max(PLAY_MS, stepMs() * 2),
+    );
   }
 
   /** Tries a move in the position that is shown. The game's own next move goes on in the game. */

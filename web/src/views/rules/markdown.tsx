@@ -33,7 +33,13 @@ function take(lines: readonly string[], from: number, blocks: Block[]): number {
   if (ITEM.test(line)) return takeList(lines, from, blocks);
   let to = from + 1;
   while (isContinued(lines[to])) to += 1;
-  blocks.push({ type: "paragraph", text: lines.slice(from, to).map((each) => each.trim()).join(" ") });
+  blocks.push({
+    type: "paragraph",
+    text: lines
+      .slice(from, to)
+      .map((each) => each.trim())
+      .join(" "),
+  });
   return to;
 }
 

@@ -1,8 +1,8 @@
 // A variant in an address that the server does not have.
 
 import { Heading } from "../../parts/shell.tsx";
-import { t } from "../../texts/index.ts";
 import * as ui from "../../parts/ui.module.css";
+import { t } from "../../texts/index.ts";
 
 export function NoVariant({ name }: { name: string }) {
   return (

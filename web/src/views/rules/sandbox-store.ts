@@ -7,9 +7,9 @@ import { endKey, marksOf, moveInWords } from "../../board/words.ts";
 import { sayFailure } from "../../state/messages.ts";
 import { Playback } from "../../state/playback.ts";
 import { Previews } from "../../state/preview.ts";
-import { useStore, type Store } from "../../state/store.ts";
+import { type Store, useStore } from "../../state/store.ts";
 import { t, word } from "../../texts/index.ts";
-import { playLine, type Point, type Rules, type Tried } from "../review/line.ts";
+import { type Point, playLine, type Rules, type Tried } from "../review/line.ts";
 
 export class Sandbox implements Store {
   readonly line = signal<Tried | null>(null);

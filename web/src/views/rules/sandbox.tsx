@@ -4,13 +4,13 @@ import { specialOf } from "../../board/actions.ts";
 import { PlayBoard } from "../../board/play.tsx";
 import { totalOf } from "../../board/seeds.ts";
 import { marksOf, previewInWords } from "../../board/words.ts";
+import * as ui from "../../parts/ui.module.css";
 import { layoutOf } from "../../state/create.ts";
 import { explain } from "../../state/messages.ts";
 import { t, word } from "../../texts/index.ts";
 import type { Point } from "../review/line.ts";
-import { endOf, type Sandbox } from "./sandbox-store.ts";
 import * as css from "../study.module.css";
-import * as ui from "../../parts/ui.module.css";
+import { endOf, type Sandbox } from "./sandbox-store.ts";
 
 export function SandboxBoard({ sandbox }: { sandbox: Sandbox }) {
   const [shown, failure, point] = [sandbox.playback.shown.value, sandbox.failure.value, sandbox.now()];
@@ -45,7 +45,9 @@ export function SandboxBoard({ sandbox }: { sandbox: Sandbox }) {
         onPlay={(move) => void sandbox.play(move)}
         onPointAt={(move) => sandbox.previews.point(tried, isMoving ? null : move)}
       />
-      <p class={`${ui.told} ${css.said}`}>{preview ? previewInWords(preview) : point.turn ? t("game.turn-of-side", { side: t(`side.${point.turn}`) }) : endOf(sandbox)}</p>
+      <p class={`${ui.told} ${css.said}`}>
+        {preview ? previewInWords(preview) : point.turn ? t("game.turn-of-side", { side: t(`side.${point.turn}`) }) : endOf(sandbox)}
+      </p>
       <p class={`${ui.told} ${css.said}`} role="status" aria-live="polite" aria-atomic="true">
         {sandbox.told.value}
       </p>
