@@ -38,7 +38,7 @@ pub async fn fitted(
         log(&plan, "connections to the database are planned");
         return (plan, Duration::ZERO);
     }
-    match ConnectionPlan::of(demand, Some(free)) {
+    match ConnectionPlan::of(demand, Some(share(demand, free))) {
         Ok(smaller) => {
             tracing::warn!(
                 free,
@@ -61,6 +61,15 @@ pub async fn fitted(
             log(&smallest, "connections to the database are planned");
             (ConnectionPlan { supply: Supply::Scarce, ..smallest }, JOBS_DELAY)
         }
+    }
+}
+
+/// How many of too few free connections a server takes. It leaves as many as another server needs to start, if it can: otherwise that one
+/// finds none, and neither does a command of the operator.
+fn share(demand: Demand, free: u32) -> u32 {
+    match ConnectionPlan::of(demand, Some(0)) {
+        Err(TooFew { least }) if free >= 2 * least => free - least,
+        _ => free,
     }
 }
 
