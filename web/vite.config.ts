@@ -19,6 +19,8 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 function serviceWorker(): Plugin {
   return {
     name: "service-worker",
+    // Last: until then the bundle has a script for each stylesheet.
+    enforce: "post",
     generateBundle(_, bundle) {
       const worker = bundle["sw.js"];
       if (worker?.type !== "chunk") throw new Error("the build has no service worker");

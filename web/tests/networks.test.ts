@@ -227,7 +227,7 @@ test("a token that was revoked meanwhile ends in a message, and the page goes on
   const other = await call<{ access_token: string }>("POST", "/v1/tokens", null, { grant_type: "recovery_code", recovery_code: code });
   await call("PATCH", "/v1/me", other.access_token, { name: `Ana${Date.now() % 1e9}`, password: "correct horse 7 battery" });
   await ana.page.goto(back);
-  await ana.hears("You have been signed out");
+  await ana.hears("You were signed out");
   await eventually("the game is watched", async () => (await ana.status()) === "active" && (await ana.legal().count()) === 0);
   await ana.open("/account");
   await ana.page.getByRole("heading", { name: "Play as a guest" }).waitFor();

@@ -120,7 +120,7 @@ test("a session that the server has ended leaves nothing private behind", async 
     route.request().headers()["authorization"] ? route.fulfill({ status: 401, json: { code: "invalid_token", detail: "so it is" } }) : route.fallback(),
   );
   await ana.open(`/games/${created.id}`);
-  await ana.hears("You have been signed out");
+  await ana.hears("You were signed out");
   await ana.page.getByRole("heading", { name: "This game cannot be shown" }).waitFor();
   assert.ok(!(await kept()).includes(created.id), "the private game is forgotten");
   assert.equal(await ana.page.locator("main [data-ply]").count(), 0);

@@ -65,7 +65,7 @@ test("a question behind the button on a phone is asked, left and answered", asyn
   await becomes(() => ana.page.getByRole("dialog").count(), 0);
   const card = ana.page.getByRole("region", { name: "Result" });
   await card.getByRole("heading", { name: "You lost" }).waitFor();
-  await card.getByText("By resignation").waitFor();
+  await card.getByText("Resignation").waitFor();
   assert.equal(await card.locator(css("{result.score}")).count(), 0, "seeds did not decide");
   await ana.isAccessible("a result on a phone");
   await ana.screenshot("result-phone-resigned");
