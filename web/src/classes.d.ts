@@ -235,6 +235,7 @@ declare module "*/plies.module.css" {
 
 declare module "*/review.module.css" {
   export const review: string;
+  export const desk: string;
   export const names: string;
   export const under: string;
   export const steps: string;

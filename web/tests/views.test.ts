@@ -315,7 +315,7 @@ test("pictures are asked for in the language of the page", async () => {
   const ana = await Person.arrive({ locale: "de-DE" });
   const pictures = () =>
     ana.page.locator(css("{ui.picture}")).evaluateAll((all) => all.map((each) => new URL((each as HTMLImageElement).src).searchParams.get("lang")));
-  await ana.open("/");
+  await ana.open("/rules");
   await becomes(async () => [...new Set(await pictures())], ["de"]);
   await eventually("the picture is there", () =>
     ana.page
@@ -323,12 +323,11 @@ test("pictures are asked for in the language of the page", async () => {
       .first()
       .evaluate((each) => (each as HTMLImageElement).naturalWidth > 0),
   );
-  await ana.open("/rules");
   await eventually("all are there", async () => (await pictures()).length > 1);
   assert.deepEqual([...new Set(await pictures())], ["de"]);
   await ana.leave();
   const pseudo = await Person.arrive({ settings: { language: "ar-XB" } });
-  await pseudo.open("/");
+  await pseudo.open("/rules");
   await eventually("a language that the server knows", () =>
     pseudo.page
       .locator(css("{ui.picture}"))

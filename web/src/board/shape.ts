@@ -3,7 +3,7 @@
 import type { Board, Side } from "@mancala-server/client";
 
 // What boards measure. The server's pictures read it, too: `crates/picture/README.md` says what the numbers mean.
-import { lying, upright, upright_deep } from "../../../crates/picture/boards.json";
+import { lying, picture, picture_deep, upright, upright_deep } from "../../../crates/picture/boards.json";
 
 /** How the pits of a side are laid out, as the variant says. */
 export interface Layout {
@@ -99,10 +99,10 @@ function usualLayout(board: Board): Layout {
 }
 
 /** A board with this side at the bottom. Upright, for narrow screens, that side is on the left and its store below. */
-export function shapeOf(board: Board, bottom: Side, isUpright: boolean, layout: Layout = usualLayout(board)): Shape {
+export function shapeOf(board: Board, bottom: Side, isUpright: boolean, layout: Layout = usualLayout(board), given?: typeof lying): Shape {
   const isDeep = layout.rows > 1;
-  const form = isUpright ? (isDeep ? upright_deep : upright) : lying;
-  const columns = Math.ceil(Math.max(board.south.pits.length, board.north.pits.length) / layout.rows);
+  const form = given ?? (isUpright ? (isDeep ? upright_deep : upright) : lying);
+  const columns = columnsOf(board, layout);
   const start = form.margin + 2 * form.store + form.gap + form.along;
   const pitch = 2 * form.along + form.gap;
   const length = 2 * start + (columns - 1) * pitch;
@@ -130,6 +130,18 @@ export function shapeOf(board: Board, bottom: Side, isUpright: boolean, layout: 
   }
   const { x: width, y: height } = at(length, breadth);
   return { width, height, isUpright, spots, rows: rowsOf(spots) };
+}
+
+/** A small board with the measures of the server's pictures: as large for every variant, whatever the number of pits. */
+export function thumbOf(board: Board, layout: Layout = usualLayout(board)): Shape {
+  const column = Math.min(98, 596 / (columnsOf(board, layout) + 2.4));
+  const gap = column / 7 + 3;
+  const along = { along: (column - gap) / 2, gap, store: (1.2 * column - gap) / 2, inset: 0 };
+  return shapeOf(board, "south", false, layout, { ...(layout.rows > 1 ? picture_deep : picture), ...along });
+}
+
+function columnsOf(board: Board, { rows }: Layout): number {
+  return Math.ceil(Math.max(board.south.pits.length, board.north.pits.length) / rows);
 }
 
 /** The pits as they are drawn, from the top and from the left. */

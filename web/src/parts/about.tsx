@@ -21,7 +21,7 @@ export function AboutGame({ game }: { game: Game }) {
     sheet.current?.showModal();
   };
   const close = () => sheet.current?.close();
-  const line = [presetOf(game), clockInWords(game.clock), sideInWords(game)].filter(Boolean).join(" · ");
+  const line = aboutInWords(game);
   return (
     <>
       <button type="button" class={css.about} aria-haspopup="dialog" onClick={open}>
@@ -48,6 +48,11 @@ export function AboutGame({ game }: { game: Game }) {
       </dialog>
     </>
   );
+}
+
+/** The rules, the clock and the own side. */
+export function aboutInWords(game: Game): string {
+  return [presetOf(game), clockInWords(game.clock), sideInWords(game)].filter(Boolean).join(" · ");
 }
 
 /** The preset's title, and whether options differ from it; nothing while the server's list does not say. */

@@ -7,6 +7,7 @@ import { isAlone, isSeated } from "../state/create.ts";
 import type { GameStore } from "../state/game.ts";
 import { OFFER, OFFERED, OFFERING, OFFERS } from "../state/offers.ts";
 import { t } from "../texts/index.ts";
+import { aboutInWords } from "./about.tsx";
 import * as css from "./offers.module.css";
 import * as ui from "./ui.module.css";
 import { Action, Confirm } from "./ui.tsx";
@@ -24,6 +25,7 @@ export function Controls({ store, game, isWide, hasCard }: { store: GameStore; g
   const isOffered = (type: OfferType) => !(type === "rematch" && (hasCard || canRepeat(game))) && !(type === "takeback" && game.practice);
   return (
     <div class={ui.row}>
+      {!isWide && <p>{aboutInWords(game)}</p>}
       {!isWide && (
         <a class={ui.button} href={`/rules/${game.variant}`}>
           {t("about.title")}

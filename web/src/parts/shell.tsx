@@ -77,7 +77,7 @@ function Messages() {
   return (
     <div class={css.messages} role="log" aria-live="assertive" aria-label={t("messages.label")}>
       {messages.value.map(({ id, text, kind, action }) => (
-        <div key={id} class={cx(css.message, kind === "error" && css.error)}>
+        <div key={id} data-kind={kind} class={cx(css.message, kind === "error" && css.error)}>
           <span>{text}</span>
           {action && (
             <button type="button" class={ui.plain} onClick={action.run}>

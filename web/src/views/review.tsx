@@ -4,6 +4,7 @@ import type { Game } from "@mancala-server/client";
 import { useEffect } from "preact/hooks";
 
 import { specialOf } from "../board/actions.ts";
+import { ratioOf, useShape } from "../board/board.tsx";
 import { PlayBoard } from "../board/play.tsx";
 import { totalOf } from "../board/seeds.ts";
 import { opposite } from "../board/shape.ts";
@@ -79,12 +80,13 @@ function Missing({ store }: { store: ReviewStore }) {
 
 function Desk({ store, game }: { store: ReviewStore; game: Game }) {
   useStepKeys(store);
+  const shape = useShape({ board: game.board, bottom: store.bottom(), layout: layoutOf(game.variant) });
   const [south, north] = [store.nameOf("south", null), store.nameOf("north", null)];
   const title = t("review.title-of", { variant: titleOf(game.variant), south, north });
   return (
     <div class={`${study.study} ${css.review}`}>
       <Heading title={title}>{title}</Heading>
-      <div>
+      <div class={css.desk} style={ratioOf(shape)}>
         <Names store={store} isTop />
         <DeskBoard store={store} game={game} />
         <Names store={store} isTop={false} />

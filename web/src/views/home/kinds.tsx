@@ -1,10 +1,10 @@
 // The games that the server offers: a picture of each, where it comes from, how hard it is, and how long it takes.
 
-import * as ui from "../../parts/ui.module.css";
-import { chosenVariant, offeredVariants, pictureOf } from "../../state/create.ts";
+import { chosenVariant, offeredVariants } from "../../state/create.ts";
 import { set } from "../../state/settings.ts";
 import { type Key, language, t } from "../../texts/index.ts";
 import * as css from "./home.module.css";
+import { Thumb } from "./thumb.tsx";
 
 interface About {
   origin: Key;
@@ -33,7 +33,7 @@ export function Kinds() {
         {offeredVariants().map(({ value, label }) => (
           <label key={value} class={css.kind}>
             <input type="radio" name="variant" checked={value === chosen} onChange={() => set({ variant: value })} />
-            <img class={ui.picture} src={pictureOf(`variants/${value}`)} width="640" height="334" loading="lazy" alt="" />
+            <Thumb variant={value} />
             <strong>{label}</strong>
             <Told about={ABOUT[value]} />
           </label>

@@ -1,0 +1,107 @@
+// What stands in the way of a game in small windows, or out of sight: offers, the guide, the rules and the clock, the board of a review.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import type { Game } from "@mancala-server/client";
+
+import { becomes, call, closeBrowser, guest, Person } from "./support/browser.ts";
+
+after(closeBrowser);
+
+const PHONES = [
+  [320, 568],
+  [390, 664],
+  [844, 390],
+] as const;
+
+/** A game of Ana against Bo, with clocks. */
+async function openGame(ana: Person): Promise<{ id: string; bo: string }> {
+  const bo = await guest("Bo");
+  const clock = { type: "bank", bank_s: 600, increment_s: 5 };
+  const wish = { variant: "kalah", side: "south", opponent: { type: "link" }, clock };
+  const { id, join_code } = await call<Game>("POST", "/v1/games", await ana.token(), wish);
+  await call("POST", `/v1/games/${id}/join`, bo.token, { join_code });
+  await ana.open(`/games/${id}`);
+  await ana.legal().first().waitFor();
+  return { id, bo: bo.token };
+}
+
+/** The clocks that something lies upon, and what overflows its own box. */
+function covered(selector: string): string[] {
+  const found: string[] = [];
+  for (const clock of document.querySelectorAll('main [role="timer"]')) {
+    const { left, top, width, height } = (clock.parentElement ?? clock).getBoundingClientRect();
+    for (const at of [0.02, 0.5, 0.98]) {
+      const there = document.elementFromPoint(left + width * at, top + height * (at === 0.5 ? 0.9 : 0.1));
+      if (there && !clock.parentElement?.contains(there) && !there.contains(clock)) found.push(`a seat lies below ${there.outerHTML.slice(0, 60)}`);
+    }
+  }
+  for (const each of document.querySelectorAll(selector)) {
+    const inner = Math.max(...[...each.children].map((child) => child.getBoundingClientRect().bottom));
+    if (inner > each.getBoundingClientRect().bottom + 1) found.push(`${selector} hangs over by ${inner - each.getBoundingClientRect().bottom} px`);
+  }
+  return [...new Set(found)];
+}
+
+for (const [width, height] of PHONES) {
+  test(`an offer covers no seat at ${width} × ${height}`, async () => {
+    const ana = await Person.arrive({ viewport: { width, height } });
+    await ana.begin("Two players on this device", "Ana");
+    const { id, bo } = await openGame(ana);
+    await call("POST", `/v1/games/${id}/offers`, bo, { type: "draw" });
+    await ana.page.getByRole("button", { name: "Accept" }).waitFor();
+    await ana.hears("Your opponent offers a draw.");
+    await becomes(() => ana.page.evaluate(covered, "ul:has(> li > button)"), []);
+    await ana.screenshot(`offer-${width}`);
+    await ana.leave();
+  });
+
+  test(`the guide covers no seat at ${width} × ${height}`, async () => {
+    const ana = await Person.arrive({ viewport: { width, height }, settings: { isGuided: true } });
+    await ana.begin("Two players on this device", "Ana");
+    await ana.page.evaluate(() => localStorage.setItem("mancala.settings", '{"speed":"off","isGuided":false}'));
+    await openGame(ana);
+    const guide = ana.page.getByRole("region", { name: "Your first game" });
+    await guide.waitFor();
+    for (let step = 1; step <= 5; step += 1) {
+      await becomes(() => ana.page.evaluate(covered, '[aria-label="Your first game"]'), [], `step ${step}`);
+      await ana.screenshot(`guide-${width}-${step}`);
+      await guide.getByRole("button").first().click();
+    }
+    await ana.leave();
+  });
+
+  test(`the rules and the clock can be read during a game at ${width} × ${height}`, async () => {
+    const ana = await Person.arrive({ viewport: { width, height } });
+    await ana.begin("Two players on this device", "Ana");
+    await openGame(ana);
+    const line = ana.page.locator("button:visible, p:visible", { hasText: /· \S*10.* each/ });
+    if (width > height) await ana.button("More").click();
+    await line.first().waitFor();
+    await ana.screenshot(`about-${width}`);
+    await ana.leave();
+  });
+}
+
+test("the board of a review is no higher than its window", async () => {
+  const ana = await Person.arrive({ viewport: { width: 1280, height: 640 } });
+  const { token } = await guest("Ana");
+  for (const variant of ["kalah", "bao"]) {
+    const { id } = await call<Game>("POST", "/v1/games", token, { variant, side: "south", opponent: { type: "self" } });
+    for (const [width, height] of [
+      [1280, 640],
+      [390, 664],
+      [1920, 800],
+    ] as const) {
+      await ana.page.setViewportSize({ width, height });
+      await ana.open(`/review/${id}`);
+      const board = ana.page.getByRole("group", { name: "Board" });
+      await board.waitFor();
+      const box = await board.boundingBox();
+      assert.ok(box && box.y + box.height <= height, `${variant} in ${width} × ${height} ends at ${box && box.y + box.height}`);
+      await ana.screenshot(`review-${variant}-${width}`);
+    }
+  }
+  await ana.leave();
+});
