@@ -1,13 +1,20 @@
 // Measures the page as a phone meets it: `.ci/with-server node web/measure.mjs`, after `npm ci` in web/ (CHROMIUM names the program).
 //
-// Usable means: the buttons for a game are there, and the page answers. Times are medians of RUNS, on the machine at hand.
+// Usable means: the buttons for a game are there, and the page answers. Times are medians of RUNS, on the machine at hand, also as multiples of an empty
+// page's in the same run. Bytes are those of a first visit, as the network carries them. It fails if bytes or shifts are over the budget.
 
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 
 const BASE = process.env.BASE_URL ?? assert.fail("BASE_URL is the address of a server");
 
-const RUNS = Number(process.env.RUNS ?? 5);
+const RUNS = Number(process.env.RUNS ?? 7);
+
+/** What a first visit may cost: kB of files and pictures over the network, without what the API answers, and the sum of layout shifts. */
+const BUDGET = { kB: 90, shifts: 0.02 };
+
+/** After this time nothing more of a first visit arrives. */
+const SETTLE_MS = 4000;
 
 /** The slow 4G of Chromium's own tools: latency in ms, bytes per second. */
 const PHONE = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 };
@@ -37,18 +44,67 @@ async function usableAt(page) {
   return (await page.waitForFunction(() => globalThis.usableAt || null)).jsonValue();
 }
 
-async function timesTo(slowdown) {
-  const { context, page, tools } = await device();
+async function slow(tools, rate) {
   await tools.send("Network.enable");
   await tools.send("Network.emulateNetworkConditions", PHONE);
-  await tools.send("Emulation.setCPUThrottlingRate", { rate: slowdown });
+  await tools.send("Emulation.setCPUThrottlingRate", { rate });
+}
+
+/** How long an empty page takes. */
+async function emptyTime(slowdown) {
+  const { context, page, tools } = await device();
+  await slow(tools, slowdown);
+  await page.goto(`${BASE}/livez`);
+  const empty = await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(performance.now())))));
+  await context.close();
+  return empty;
+}
+
+/** What a first visit of an address costs, in bytes by kind, and how much moves in it. */
+async function visit(path, viewport) {
+  const { context, page, tools } = await device({ viewport, serviceWorkers: "block" });
+  await slow(tools, 4);
+  const kinds = new Map();
+  const bytes = { files: 0, pictures: 0, calls: 0 };
+  tools.on("Network.responseReceived", ({ requestId, response: { url } }) => {
+    kinds.set(requestId, !url.includes("/v1/") ? "files" : /\.(svg|png)/.test(url) ? "pictures" : "calls");
+  });
+  tools.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => (bytes[kinds.get(requestId) ?? "files"] += encodedDataLength));
+  await context.addInitScript(() => {
+    globalThis.shifts = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shifts += entry.value;
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  await page.goto(BASE + path, { waitUntil: "load" });
+  await page.getByRole("group", { name: "Board" }).waitFor();
+  // A stream never ends, so the network is not idle in a game.
+  await new Promise((done) => setTimeout(done, SETTLE_MS));
+  const shifts = await page.evaluate(() => globalThis.shifts);
+  await context.close();
+  return { bytes, shifts };
+}
+
+/** A game that a visitor may watch. */
+async function publicGame() {
+  const call = async (path, token, body) => {
+    const headers = { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) };
+    return (await fetch(`${BASE}/v1${path}`, { method: "POST", headers, body: JSON.stringify(body) })).json();
+  };
+  const { access_token } = await call("/players", null, { name: "Ana" });
+  return (await call("/games", access_token, { variant: "kalah", side: "south", opponent: { type: "self" } })).id;
+}
+
+async function timesTo(slowdown) {
+  const { context, page, tools } = await device();
+  await slow(tools, slowdown);
   await page.goto(BASE, { waitUntil: "commit" });
   const cold = await usableAt(page);
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await page.goto(`${BASE}/`, { waitUntil: "commit" });
   const warm = await usableAt(page);
   await context.close();
-  return { cold, warm };
+  return { cold, warm, empty: await emptyTime(slowdown) };
 }
 
 const median = (values) => values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)];
@@ -84,7 +140,7 @@ async function playGame() {
   await context.addInitScript(() => localStorage.setItem("mancala.settings", '{"speed":"off","level":1}'));
   await page.goto(BASE);
   await page.getByRole("button", { name: "Play the computer" }).click();
-  await page.getByRole("button", { name: "Begin the game" }).click();
+  await page.getByRole("button", { name: "Start the game" }).click();
   await page.locator("[data-ply]").waitFor();
   const isOver = async () => (await page.locator("[data-status]").getAttribute("data-status")) === "finished";
   const legal = page.locator('[data-pit][aria-disabled="false"]');
@@ -104,8 +160,24 @@ console.log(`slow 4G (${PHONE.latency} ms, 1.6 Mbit/s), median of ${RUNS}`);
 for (const slowdown of [4, 6]) {
   const times = [];
   for (let run = 0; run < RUNS; run += 1) times.push(await timesTo(slowdown));
-  const [cold, warm] = ["cold", "warm"].map((kind) => Math.round(median(times.map((each) => each[kind]))));
-  console.log(`CPU ${slowdown}× slower: usable after ${cold} ms cold, ${warm} ms warm`);
+  const [cold, warm, empty] = ["cold", "warm", "empty"].map((kind) => Math.round(median(times.map((each) => each[kind]))));
+  const ratio = median(times.map((each) => each.cold / each.empty)).toFixed(1);
+  console.log(`CPU ${slowdown}× slower: usable after ${cold} ms cold, ${warm} ms warm; an empty page takes ${empty} ms, so cold is ${ratio} times that`);
+}
+const game = `/games/${await publicGame()}`;
+for (const [name, path, viewport] of [
+  ["home on a desk", "/", { width: 1280, height: 800 }],
+  ["home on a phone", "/", { width: 390, height: 844 }],
+  ["a game on a desk", game, { width: 1280, height: 800 }],
+  ["a game on a phone", game, { width: 390, height: 844 }],
+]) {
+  const { bytes, shifts } = await visit(path, viewport);
+  const kB = (bytes.files + bytes.pictures) / 1000;
+  const isOver = kB > BUDGET.kB || shifts > BUDGET.shifts;
+  console.log(
+    `${name}: ${kB.toFixed(1)} of ${BUDGET.kB} kB (${JSON.stringify(bytes)}), shifts ${shifts.toFixed(3)} of ${BUDGET.shifts}${isOver ? ": over the budget" : ""}`,
+  );
+  if (isOver) process.exitCode = 1;
 }
 const { moves, counter } = await playGame();
 console.log(`a game against the computer of ${moves} plies, from the first view to the end:`);
