@@ -208,7 +208,7 @@ test("the rules, the clock and the own side are told, also before one joins", as
   await ana.page.setViewportSize({ width: 390, height: 664 });
   await eventually("the side is told", async () => / · you play North$/.test(plain(await line.textContent())));
   await ana.page.setViewportSize({ width: 320, height: 568 });
-  await ana.button("More").click();
+  await ana.page.getByRole("button", { name: "More", exact: true }).click();
   await ana.page.getByRole("link", { name: "The rules of this game" }).click();
   await ana.page.waitForURL("**/rules/oware");
   await ana.leave();

@@ -94,7 +94,13 @@ export function Board(props: BoardProps) {
   const slow = { "--frame": `${props.frameMs ?? 0}ms` };
   return (
     // The board has no reading direction: it is sown anticlockwise everywhere.
-    <div class={cx(css.board, isUpright && css.upright, isDeep && css.deep)} dir="ltr" data-ply={props.ply} style={{ ...ratioOf(shape), ...slow }}>
+    <div
+      class={cx(css.board, isUpright && css.upright, isDeep && css.deep)}
+      dir="ltr"
+      data-ply={props.ply}
+      data-deep={isDeep || undefined}
+      style={{ ...ratioOf(shape), ...slow }}
+    >
       <svg viewBox={`0 0 ${shape.width} ${shape.height}`} aria-hidden="true" class={css.drawing}>
         <Wood shape={shape} />
         {[...shape.spots.values()].map((spot) => (
