@@ -5,8 +5,7 @@ pub mod lists;
 use mancala_server::{
     db::lists::{Filter, Order, Statuses, Whose},
     domain::{
-        Action, BySeat, Clock, Command, Context, Event, Fact, Game, GameId, Opponent, PlayerId, Seat, Status, Terms,
-        Visibility,
+        Action, BySeat, Clock, Command, Event, Fact, Game, GameId, Opponent, PlayerId, Seat, Status, Terms, Visibility,
     },
     rules::{AnyOptions, Move, Variant},
 };
@@ -96,10 +95,9 @@ impl Recorded {
 pub fn move_events(game: &Game, mv: Move) -> Vec<Event> {
     let seat = game.seat_at(game.turn().expect("the game is active"));
     let player = game.players()[seat].expect("both seats are taken");
-    let action = Action::Play { ply: game.ply() + 1, word: &mv.to_string() };
+    let action = Action::Play { ply: game.ply() + 1, word: &mv.to_string(), recorded: &[] };
     let command = Command { player, if_version: None, action };
-    let context = Context::new(game.updated_at(), || GameId(Uuid::now_v7()));
-    game.decide(&command, &context).expect("the move is legal").events
+    game.decide(&command, game.updated_at()).expect("the move is legal").events
 }
 
 /// The busy player and the recluse have one game each of so many.

@@ -9,7 +9,7 @@ use mancala_server::{
         games::{self, Appended, SeatedGame},
         lists::{self as game_lists, Filter, Of, PageKey, Whose},
     },
-    domain::{Action, Command, Context, Event, Game, GameId},
+    domain::{Action, Command, Event, Game, GameId},
     embedded,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
@@ -342,8 +342,7 @@ fn next_moves(playing: &mut Vec<Game>, rng: &mut StdRng) -> Vec<Append> {
 fn resigned(game: &Game) -> Append {
     let player = game.players().first.expect("both seats are taken");
     let command = Command { player, if_version: None, action: Action::Resign };
-    let context = Context::new(game.updated_at(), || GameId(Uuid::now_v7()));
-    let events = game.decide(&command, &context).expect("an active game can be resigned").events;
+    let events = game.decide(&command, game.updated_at()).expect("an active game can be resigned").events;
     let mut game = game.clone();
     apply(&events, &mut game);
     (game, events)

@@ -25,7 +25,7 @@ use crate::{
             computer_turns::{self, ComputerTurn, Queued, Waits},
         },
     },
-    domain::{self, Action, Command, Context, Game, GameId},
+    domain::{self, Action, Command, Game, GameId},
     engine::{Engine, Level, Signal},
     metrics::Metrics,
     pace::keep_pace,
@@ -224,9 +224,8 @@ async fn append(
     player: domain::PlayerId,
     chosen: Move,
 ) -> Result<TurnOutcome, DbError> {
-    let action = Action::Play { ply: game.ply() + 1, word: &chosen.to_string() };
-    let context = Context::new(now(), || GameId(Uuid::now_v7()));
-    let events = match game.decide(&Command { player, if_version: None, action }, &context) {
+    let action = Action::Play { ply: game.ply() + 1, word: &chosen.to_string(), recorded: &[] };
+    let events = match game.decide(&Command { player, if_version: None, action }, now()) {
         Ok(decision) => decision.events,
         Err(refusal) => {
             tracing::error!(game.id = %game.id().0, "the computer's move {chosen} is refused: {refusal:?}");

@@ -2,12 +2,11 @@
 
 use sqlx::PgPool;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use super::deadlines::settle_game;
 use crate::{
     db::{DbError, Writers, games},
-    domain::{Action, Command, Context, GameId, PlayerId},
+    domain::{Action, Command, GameId, PlayerId},
 };
 
 /// Ends a game by the first of these actions of a player that the game allows. On a version conflict the game stays as the other change
@@ -23,9 +22,7 @@ pub(super) async fn end_game(
     // A win on time takes precedence over the loss by leaving.
     settle_game(pool, writers, id, now).await?;
     let Some(mut game) = games::find_whole(pool, id).await?.map(|seated| seated.game) else { return Ok(()) };
-    let context = Context::new(now, || GameId(Uuid::now_v7()));
-    let decide =
-        |action: &Action<'_>| game.decide(&Command { player, if_version: None, action: *action }, &context).ok();
+    let decide = |action: &Action<'_>| game.decide(&Command { player, if_version: None, action: *action }, now).ok();
     let events = actions.iter().find_map(decide).unwrap_or_default().events;
     let applied = events.iter().try_for_each(|event| game.apply(event));
     if applied.is_ok() && !events.is_empty() {

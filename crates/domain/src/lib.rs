@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use mancala_domain::{
-//!     Action, Clock, Command, Context, Event, Game, GameId, Opponent, PlayerId, Seat, Status, Terms, Visibility,
+//!     Action, Clock, Command, Event, Game, GameId, JoinContext, Opponent, PlayerId, Seat, Status, Terms, Visibility,
 //! };
 //! use mancala_rules::{AnyOptions, Variant};
 //! use time::{Duration, OffsetDateTime};
@@ -28,13 +28,13 @@
 //! };
 //! let (ana, bob) = (PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2)));
 //! let now = OffsetDateTime::UNIX_EPOCH;
-//! let context = Context::new(now, || GameId(Uuid::from_u128(9)));
 //!
 //! // Ana creates a game, Bob joins it, and Ana plays.
 //! let (mut game, created) = Game::create(GameId(Uuid::nil()), terms, ana, Duration::WEEK, now);
 //! let mut log: Vec<Event> = vec![created];
-//! for (player, action) in [(bob, Action::Join { join_code: None }), (ana, Action::Play { ply: 1, word: "C" })] {
-//!     let decision = game.decide(&Command { player, if_version: None, action }, &context)?;
+//! let join = Action::Join { join_code: None, context: JoinContext { running_games: 0, is_blocked: false } };
+//! for (player, action) in [(bob, join), (ana, Action::Play { ply: 1, word: "C", recorded: &[] })] {
+//!     let decision = game.decide(&Command { player, if_version: None, action }, now)?;
 //!     for event in decision.events {
 //!         game.apply(&event)?;
 //!         log.push(event);
@@ -44,8 +44,8 @@
 //! assert_eq!(game.position().to_string(), "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S");
 //!
 //! // What is refused changes nothing.
-//! let stale = Command { player: ana, if_version: None, action: Action::Play { ply: 1, word: "D" } };
-//! assert_eq!(game.decide(&stale, &context).unwrap_err().to_string(), "the next ply is 2");
+//! let stale = Command { player: ana, if_version: None, action: Action::Play { ply: 1, word: "D", recorded: &[] } };
+//! assert_eq!(game.decide(&stale, now).unwrap_err().to_string(), "the next ply is 2");
 //!
 //! // The log is all that there is to know.
 //! assert_eq!(Game::replay(game.id(), &log)?, game);
@@ -60,6 +60,7 @@ mod app;
 mod archive;
 mod audit;
 mod clock;
+mod computer_games;
 mod decide;
 mod disguise;
 mod email;
@@ -87,7 +88,11 @@ pub use app::{AppName, AppNameError, ExternalId, ExternalIdError};
 pub use archive::{ARCHIVE_VERSION, ArchiveError, ArchivedLog, decode, decode_unverified, encode};
 pub use audit::{Flaw, audit, audit_analysis};
 pub use clock::{Clock, Pause, Time};
-pub use decide::{Action, Command, Context, Decision, NothingToOffer, OFFERS_MAX, Permitted, Refusal};
+pub use computer_games::{ComputerGames, Sharing, TooManyComputerGames};
+pub use decide::{
+    Action, Command, Decision, JoinContext, NothingToOffer, OFFERS_MAX, OfferContext, Permitted, Refusal,
+    RematchContext, RematchOpponent, Subject, TakebackContext,
+};
 pub use email::{EmailAddress, EmailAddressError, MailKind};
 pub use exploration::{
     EXPLORED_BROKEN_OFF_PLIES_MIN, EXPLORED_PLIES_MIN, Exploration, PositionKey, PositionKeys, Visit,

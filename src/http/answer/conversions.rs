@@ -40,7 +40,9 @@ impl From<&Refusal> for Problem {
             | Refusal::NoCode
             | Refusal::AlreadyMoved
             | Refusal::NoPractice => Code::Forbidden,
-            Refusal::TooManyGames | Refusal::TooManyGamesForRematch => Code::TooManyGames,
+            Refusal::TooManyGames | Refusal::TooManyGamesForRematch | Refusal::TooManyComputerGames(_) => {
+                Code::TooManyGames
+            }
             Refusal::OtherVersion { .. } => Code::PreconditionFailed,
             Refusal::SeatTaken => Code::SeatTaken,
             Refusal::OwnGame => Code::OwnGame,

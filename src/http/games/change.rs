@@ -5,26 +5,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use actix_web::{
-    HttpResponse,
-    http::header::{self, ContentType},
+use super::{
+    asked::{Asked, Request, load},
+    find::find_visible,
+    settle::count,
 };
-use time::OffsetDateTime;
-use uuid::Uuid;
-
-use super::{find::find_visible, settle::count};
 use crate::{
     clock::now,
     db::{
         DbError,
-        events::game_log,
         games::{self, Appended},
-        players::blocks,
     },
-    domain::{
-        Action, Clock, Command, Context, Decision, Event, Game, GameId, Level, OfferAnswer, OfferKind, PlayerId,
-        PlayerKind, Ply, Refusal, Seat,
-    },
+    domain::{Command, Decision, Event, Game, GameId, Ply, Refusal},
     http::{
         answer::{
             code::Code,
@@ -37,6 +29,10 @@ use crate::{
     },
     metrics::CacheLookup,
     rules::Effect,
+};
+use actix_web::{
+    HttpResponse,
+    http::header::{self, ContentType},
 };
 
 /// How many times a change is decided, on version conflicts and lost connections. After so many in a row the answer is 503,
@@ -63,26 +59,26 @@ pub enum Executed {
 ///
 /// The first attempt decides on the cached game, if there is one. It may be stale. An append is still safe, because the
 /// version guards it (optimistic locking). Any other decision is made again on the stored game.
-pub async fn execute(state: &AppState, id: GameId, command: &Command<'_>) -> Result<Executed, Problem> {
-    execute_with(state, id, command, async |_, next, events| games::append(&state.writers, next, events).await).await
+pub async fn execute(state: &AppState, id: GameId, request: &Request<'_>) -> Result<Executed, Problem> {
+    execute_with(state, id, request, async |_, next, events| games::append(&state.writers, next, events).await).await
 }
 
 /// [`execute`] with another append function. It gets the game before the events, the game after them, and the events.
 pub async fn execute_with(
     state: &AppState,
     id: GameId,
-    command: &Command<'_>,
+    request: &Request<'_>,
     append: impl AsyncFn(&Remembered, &Game, &[Event]) -> Result<Appended, DbError>,
 ) -> Result<Executed, Problem> {
     let mut failure = None;
     let is_usable = |cached: &Arc<Remembered>| cached.is_recent() && cached.has_history;
     // A cached game does not show whether its players have been erased since.
-    let mut cached = state.recent.get(id).filter(|_| !begins_rematch(command.action)).filter(is_usable);
+    let mut cached = state.recent.get(id).filter(|_| !request.asked.begins_rematch()).filter(is_usable);
     let mut attempt = 0;
     while attempt < ATTEMPTS_MAX {
         pause_before(state, attempt).await;
         let is_stored = cached.is_none();
-        let loaded = match load(state, id, cached.take(), command).await {
+        let loaded = match load(state, id, cached.take(), request).await {
             Err(error @ (DbError::ConnectionLost(_) | DbError::Busy(_))) => {
                 failure = Some(error);
                 attempt += 1;
@@ -100,7 +96,9 @@ pub async fn execute_with(
         let now = now();
         let due = present.due(now);
         let is_due = !due.is_empty();
-        let Decision { events, effects } = match present.decide(command, &loaded.context(command.action, now)) {
+        let Request { player, if_version, asked } = *request;
+        let command = Command { player, if_version, action: loaded.action(asked) };
+        let Decision { events, effects } = match present.decide(&command, now) {
             _ if is_due => Decision { events: due, effects: vec![] },
             Ok(decision) if !decision.events.is_empty() => decision,
             _ if !is_stored => continue,
@@ -134,143 +132,16 @@ pub async fn execute_with(
     ))
 }
 
-/// How many of the newest plies are searched for the turn that is taken back: more than any game between people has.
-const TAKEBACK_PLIES_MAX: u32 = 1000;
-
-/// A game, and what else the decision on a command depends on.
-struct Loaded {
-    /// The game, from the cache or from the database.
-    found: Arc<Remembered>,
-    /// For moves, the plies that the log has under their numbers. For a takeback, the newest plies.
-    plies: Vec<Ply>,
-    /// For an accepted takeback with a clock that has increments, the whole log.
-    log: Vec<Event>,
-    /// Unfinished games of the player that joins; for a rematch, of the player that has more of them.
-    running_games: u32,
-    /// Whether a block or a suspension keeps the player from what the command asks for.
-    is_blocked: bool,
-    /// For the end of a pause: whether a player of the game is suspended and does not move.
-    is_stopped: bool,
-    /// For an offer to a person: how many such offers the player has made since the last ply.
-    offers_made: u32,
-}
-
-impl Loaded {
-    fn context(&self, action: Action<'_>, now: OffsetDateTime) -> Context<'_> {
-        let seated = &self.found.seated;
-        let is_erased = |seat| seated.players[seat].as_ref().is_some_and(|player| player.kind == PlayerKind::Deleted);
-        Context {
-            recorded: match action {
-                Action::Play { .. } | Action::PlayTurn { .. } => &self.plies,
-                _ => &[],
-            },
-            newest_plies: &self.plies,
-            log: &self.log,
-            running_games: self.running_games,
-            is_opponent_erased: begins_rematch(action) && Seat::ALL.into_iter().any(is_erased),
-            is_blocked: self.is_blocked,
-            is_stopped: self.is_stopped,
-            offers_made: self.offers_made,
-            ..Context::new(now, || GameId(Uuid::now_v7()))
-        }
-    }
-}
-
-/// Loads the game, and what else the decision on the command depends on.
-async fn load(
-    state: &AppState,
-    id: GameId,
-    cached: Option<Arc<Remembered>>,
-    command: &Command<'_>,
-) -> Result<Option<Loaded>, DbError> {
-    let found = match cached {
-        Some(cached) => Some(cached),
-        None => read(state, id).await?,
-    };
-    let Some(found) = found else { return Ok(None) };
-    let game = &found.seated.game;
-    let is_seated = game.seats(command.player);
-    let (mut plies, mut log, mut running_games) = (vec![], vec![], 0);
-    match command.action {
-        Action::Play { ply, .. } if is_seated && (1..=game.ply()).contains(&ply) => {
-            plies = games::plies(&state.db, game, ply - 1, 1).await?;
-        }
-        Action::PlayTurn { ply, words } if is_seated && (1..=game.ply()).contains(&ply) => {
-            let count = u32::try_from(words.len()).unwrap_or(u32::MAX);
-            plies = games::plies(&state.db, game, ply - 1, count).await?;
-        }
-        Action::Offer { kind: OfferKind::Takeback }
-        | Action::Answer { kind: OfferKind::Takeback, answer: OfferAnswer::Accept }
-            if is_seated =>
-        {
-            let after = game.ply().saturating_sub(TAKEBACK_PLIES_MAX);
-            plies = games::plies(&state.db, game, after, TAKEBACK_PLIES_MAX).await?;
-            if matches!(game.terms().clock, Clock::Bank { increment, .. } if increment.is_positive()) {
-                log = game_log::read(&state.db, game, 0, game.version()).await?.events;
-            }
-        }
-        Action::Join { .. } if !is_seated => running_games = games::count_running(&state.db, command.player).await?,
-        action if begins_rematch(action) && is_seated && game.rematch().is_none() => {
-            // The computer plays as many games as there are.
-            let is_person = |player: &PlayerId| Level::of_player(*player).is_none();
-            for player in Seat::ALL.into_iter().filter_map(|seat| game.players()[seat]).filter(is_person) {
-                running_games = running_games.max(games::count_running(&state.db, player).await?);
-            }
-        }
-        _ => {}
-    }
-    let suspension_of = |player| state.hub.audience().revocations().suspension(player, now());
-    // The clock would run against a player who does not move.
-    let is_stopped = is_pause_ended(command.action)
-        && Seat::ALL
-            .into_iter()
-            .filter_map(|seat| game.players()[seat])
-            .filter_map(suspension_of)
-            .any(|it| !it.plays_on);
-    let (mut is_blocked, mut offers_made) = (false, 0);
-    if let Some(other) = game.approached_by(command) {
-        // A game that begins with a suspended player would stand still, or be over at once.
-        let begins = begins_rematch(command.action) || matches!(command.action, Action::Join { .. });
-        let is_suspended = begins && suspension_of(other).is_some();
-        is_blocked = is_suspended || blocks::is_between(&state.db, command.player, other).await?;
-        if let Action::Offer { kind } = command.action
-            && let Some(seat) = Seat::ALL.into_iter().find(|seat| game.players()[*seat] == Some(command.player))
-        {
-            offers_made = games::count_offers(&state.db, game.id(), seat, kind).await?;
-        }
-    }
-    Ok(Some(Loaded { found, plies, log, running_games, is_blocked, is_stopped, offers_made }))
-}
-
-/// Whether an action may end a pause.
-const fn is_pause_ended(action: Action<'_>) -> bool {
-    matches!(action, Action::Answer { kind: OfferKind::Pause, answer: OfferAnswer::Withdraw })
-}
-
-/// Whether an action may begin a rematch.
-pub(super) const fn begins_rematch(action: Action<'_>) -> bool {
-    matches!(
-        action,
-        Action::Offer { kind: OfferKind::Rematch }
-            | Action::Answer { kind: OfferKind::Rematch, answer: OfferAnswer::Accept }
-    )
-}
-
-async fn read(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
-    let read = state.recent.begin_read();
-    Ok(games::find_whole(&state.db, id).await?.map(|seated| Remembered::whole(seated, read)))
-}
-
-/// Executes an action and answers with the game.
+/// Executes what is asked, and answers with the game.
 pub async fn change(
     state: &AppState,
     caller: Caller,
     path: GamePath,
     if_match: IfMatch,
-    action: Action<'_>,
+    asked: Asked<'_>,
 ) -> Result<HttpResponse, Problem> {
-    let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
-    let executed = execute(state, path.0, &command).await?;
+    let request = Request { player: caller.player, if_version: if_match.0.as_deref(), asked };
+    let executed = execute(state, path.0, &request).await?;
     Ok(answer_with(shown_after(state, caller, path.0, executed).await?))
 }
 

@@ -5,6 +5,7 @@ use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
 use super::{
+    asked::{Asked, Request, computer_games},
     change::{ATTEMPTS_MAX, change, execute, pause_before},
     new_game::{CreateGame, find_invited, may_invite, new_join_code},
 };
@@ -52,18 +53,8 @@ use crate::{
     },
 };
 
-/// The most running games of an account against the computer: more than a person plays at once.
-const COMPUTER_GAMES_MAX: u32 = 50;
-
-/// The most running games of a guest against the computer: each of them may wait for the computer, and guests are free. New
-/// accounts are free as well, but share a limit with their network.
-const GUEST_COMPUTER_GAMES_MAX: u32 = 3;
-
 /// How many calls an invitation by name costs besides the first, as a search for players does.
 const MORE_CALLS_BY_NAME: u32 = 4;
-
-/// How many all players of an app have together: thousands of users, of whom a few hundred play the computer at a time.
-const APP_COMPUTER_GAMES_MAX: u32 = 1000;
 
 /// Create a game
 ///
@@ -126,7 +117,7 @@ pub async fn create_game(
         return Err(Problem::from(&Refusal::TooManyGames));
     }
     if matches!(terms.opponent, Opponent::Computer { .. }) {
-        check_computer_games(&state, &creator).await?;
+        computer_games(&state, &creator).await?.check().map_err(Refusal::from)?;
     }
     if let Some(name) = invited {
         limits::count_more(&request, MORE_CALLS_BY_NAME)?;
@@ -182,29 +173,7 @@ pub async fn renew_join_code(
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
     let join_code = new_join_code();
-    change(&state, caller, path, if_match, Action::RenewCode { join_code: &join_code }).await
-}
-
-/// Checks that a player may have one more game against the computer. A few more may begin if several begin at once.
-pub(super) async fn check_computer_games(state: &AppState, creator: &Player) -> Result<(), Problem> {
-    let running = computer_games::count(&state.db, creator.id).await?;
-    let (own_max, word) = match creator.kind {
-        PlayerKind::Guest => (GUEST_COMPUTER_GAMES_MAX, "a guest"),
-        _ => (COMPUTER_GAMES_MAX, "a player"),
-    };
-    let (network_max, sharing) = if running.is_of_app {
-        (APP_COMPUTER_GAMES_MAX, "the players of one app")
-    } else {
-        (state.network_games_max, "the guests and new accounts of one network")
-    };
-    let detail = if running.own >= i64::from(own_max) {
-        format!("{word} has at most {own_max} games against the computer that are not over")
-    } else if running.of_network >= i64::from(network_max) {
-        format!("{sharing} have at most {network_max} games against the computer that are not over")
-    } else {
-        return Ok(());
-    };
-    Err(Problem::new(Code::TooManyGames, detail))
+    change(&state, caller, path, if_match, Asked::Action(Action::RenewCode { join_code: &join_code })).await
 }
 
 /// Counts an invitation, last of all: what is refused for another reason, such as a block, is neither counted nor answered so.
@@ -268,8 +237,9 @@ pub(super) fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
 async fn withdraw_if_refused(state: &AppState, game: &Game) -> Result<(), Problem> {
     let (Some(invited), Some(creator)) = (game.invited(), game.players()[game.terms().creator]) else { return Ok(()) };
     if !may_invite(state, creator, invited).await? {
-        let command = Command { player: creator, if_version: Some(&[game.version()]), action: Action::Abort };
-        execute(state, game.id(), &command).await?;
+        let asked = Asked::Action(Action::Abort);
+        let request = Request { player: creator, if_version: Some(&[game.version()]), asked };
+        execute(state, game.id(), &request).await?;
     }
     Ok(())
 }

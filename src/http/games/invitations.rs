@@ -99,7 +99,7 @@ pub async fn decline_invitation(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    change(&state, caller, path, if_match, Action::Decline).await
+    change(&state, caller, path, if_match, Asked::Action(Action::Decline)).await
 }
 
 /// Which invitations to list.

@@ -161,7 +161,7 @@ pub async fn join_game(
     body: OptionalBody<JoinGame>,
 ) -> Result<HttpResponse, Problem> {
     player::find(&state, caller).await?;
-    let join = Action::Join { join_code: body.0.join_code.as_deref() };
+    let join = Asked::Join { join_code: body.0.join_code.as_deref() };
     change(&state, caller, path, if_match, join).await
 }
 
@@ -190,7 +190,7 @@ pub async fn resign_game(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    change(&state, caller, path, if_match, Action::Resign).await
+    change(&state, caller, path, if_match, Asked::Action(Action::Resign)).await
 }
 
 /// Abort a game
@@ -221,7 +221,7 @@ pub async fn abort_game(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    change(&state, caller, path, if_match, Action::Abort).await
+    change(&state, caller, path, if_match, Asked::Action(Action::Abort)).await
 }
 
 /// How a game is read.

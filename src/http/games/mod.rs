@@ -1,5 +1,6 @@
 //! The endpoints of games: create, show, list, change. What a command leads to is decided in `domain`.
 
+pub(crate) mod asked;
 pub(crate) mod change;
 pub(crate) mod contested;
 pub(crate) mod create;

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
+    asked::{Asked, Request},
     change::{Executed, execute},
     find::{cache_control, find_past},
 };
@@ -86,9 +87,9 @@ pub async fn play_move(
     _: Query<NoQuery>,
     body: Body<PlayMove>,
 ) -> Result<HttpResponse, Problem> {
-    let action = body.0.action()?;
-    let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
-    match execute(&state, path.0, &command).await? {
+    let asked = body.0.asked()?;
+    let request = Request { player: caller.player, if_version: if_match.0.as_deref(), asked };
+    match execute(&state, path.0, &request).await? {
         Executed::Changed { before, game, events, effects } => {
             let (seated, earlier) = after_moves(&before.seated, game, &events, effects)?;
             let played = seated.last_ply.as_ref().map(MoveJson::of);
@@ -285,7 +286,7 @@ pub struct PlayMove {
 }
 
 impl PlayMove {
-    fn action(&self) -> Result<Action<'_>, Problem> {
+    fn asked(&self) -> Result<Asked<'_>, Problem> {
         let Self { ply, word, words } = self;
         let ply = *ply;
         let mut faults = Faults::default();
@@ -298,17 +299,17 @@ impl PlayMove {
         }
         // A client that writes all fields, as those of Java do, sends an empty list with one move.
         let words = words.as_deref().filter(|words| word.is_none() || !words.is_empty());
-        let action = match (word, words) {
-            (Some(word), None) => Ok(Action::Play { ply, word }),
-            (None, Some(words)) if (1..=TURN_MOVES_MAX).contains(&words.len()) => Ok(Action::PlayTurn { ply, words }),
+        let asked = match (word, words) {
+            (Some(word), None) => Ok(Asked::Play { ply, word }),
+            (None, Some(words)) if (1..=TURN_MOVES_MAX).contains(&words.len()) => Ok(Asked::PlayTurn { ply, words }),
             (None, Some(_)) => {
                 Err(Problem::invalid_as("wrong_length", "/moves", format!("from 1 to {TURN_MOVES_MAX} moves")))
             }
             (Some(_), Some(_)) => Err(Problem::invalid("/moves", "`move` and `moves` exclude each other")),
             (None, None) => Err(Problem::invalid_as("required", "/move", "missing field `move`")),
         };
-        let action = faults.take(action)?;
-        faults.unless_any(action)
+        let asked = faults.take(asked)?;
+        faults.unless_any(asked)
     }
 }
 

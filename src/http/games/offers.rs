@@ -7,13 +7,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    change::{Executed, answer_with, begins_rematch, execute_with, shown_after},
-    create::{begun, check_computer_games},
+    asked::{Asked, Request},
+    change::{Executed, answer_with, execute_with, shown_after},
+    create::begun,
     find::find_visible,
 };
 use crate::{
     db::games::{self, AppendExtras},
-    domain::{Action, Command, Event, Game, GameId, OfferAnswer, OfferKind, Player, Status},
+    domain::{Event, Game, GameId, OfferAnswer, OfferKind},
     http::{
         answer::{
             failures::{
@@ -82,8 +83,8 @@ pub async fn make_offer(
     {
         return replay(&state, caller, path.0).await;
     }
-    let action = Action::Offer { kind: body.0.kind.into() };
-    let executed = execute_offer(&state, caller, path.0, &if_match, action, keyed.as_ref()).await?;
+    let asked = Asked::Offer { kind: body.0.kind.into() };
+    let executed = execute_offer(&state, caller, path.0, &if_match, asked, keyed.as_ref()).await?;
     let is_new = matches!(executed, Executed::Changed { .. });
     // A concurrent request with this key was stored first.
     if let (Some(keyed), false) = (&keyed, is_new)
@@ -200,26 +201,23 @@ async fn answer_offer(
     if_match: &IfMatch,
     answer: OfferAnswer,
 ) -> Result<HttpResponse, Problem> {
-    let action = Action::Answer { kind: offer.0, answer };
-    let executed = execute_offer(state, caller, path.0, if_match, action, None).await?;
+    let asked = Asked::Answer { kind: offer.0, answer };
+    let executed = execute_offer(state, caller, path.0, if_match, asked, None).await?;
     Ok(answer_with(shown_after(state, caller, path.0, executed).await?))
 }
 
-/// Executes an action that makes or answers an offer. One transaction stores the events, the answer's address under the key,
+/// Executes what makes or answers an offer. One transaction stores the events, the answer's address under the key,
 /// and the rematch that both players want.
 async fn execute_offer(
     state: &AppState,
     caller: Caller,
     id: GameId,
     if_match: &IfMatch,
-    action: Action<'_>,
+    asked: Asked<'_>,
     keyed: Option<&KeyedRequest>,
 ) -> Result<Executed, Problem> {
-    let own = player::find(state, caller).await?.player;
-    if begins_rematch(action) {
-        check_practice(state, id, &own).await?;
-    }
-    let command = Command { player: caller.player, if_version: if_match.0.as_deref(), action };
+    player::find(state, caller).await?;
+    let request = Request { player: caller.player, if_version: if_match.0.as_deref(), asked };
     let kept =
         idempotency::Answer { location: format!("/v1/games/{}", id.0), etag: String::new(), body: String::new() };
     let append = async |before: &Remembered, next: &Game, events: &[Event]| {
@@ -233,14 +231,7 @@ async fn execute_offer(
         }
         games::append_with(&state.db, state.writers.announcer(), next, events, &extras).await
     };
-    execute_with(state, id, &command, append).await
-}
-
-/// Checks that a player may have one more game against the computer, if the rematch would be one.
-async fn check_practice(state: &AppState, id: GameId, player: &Player) -> Result<(), Problem> {
-    let Some(game) = games::find(&state.db, id).await?.map(|seated| seated.game) else { return Ok(()) };
-    let begins = game.is_practice() && game.seats(player.id) && game.rematch().is_none();
-    if begins && game.status() == Status::Finished { check_computer_games(state, player).await } else { Ok(()) }
+    execute_with(state, id, &request, append).await
 }
 
 /// What to offer.

@@ -22,7 +22,7 @@ use crate::{
             seek::{Seek, Sought, creator_seats, seek},
         },
     },
-    domain::{Action, Command, Context, Event, Game, GameId, Player, RUNNING_GAMES_MAX, Refusal, Terms},
+    domain::{Action, Command, Event, Game, GameId, JoinContext, Player, RUNNING_GAMES_MAX, Refusal, Terms},
     http::{
         answer::{
             failures::{Failures, TooManyGames, TooManyOpenGames},
@@ -192,9 +192,11 @@ impl Pairing<'_> {
         if fit.players()[fit.terms().creator].is_some_and(|creator| revocations.suspension(creator, now).is_some()) {
             return None;
         }
-        let command = Command { player: self.player.id, if_version: None, action: Action::Join { join_code: None } };
-        let context = Context { running_games: self.running_games, ..Context::new(now, || GameId(Uuid::now_v7())) };
-        let events = fit.decide(&command, &context).ok().filter(|decision| !decision.events.is_empty())?.events;
+        // The query has left out the games of players between whom and this one there is a block.
+        let context = JoinContext { running_games: self.running_games, is_blocked: false };
+        let action = Action::Join { join_code: None, context };
+        let command = Command { player: self.player.id, if_version: None, action };
+        let events = fit.decide(&command, now).ok().filter(|decision| !decision.events.is_empty())?.events;
         let mut game = fit.clone();
         events.iter().try_for_each(|event| game.apply(event)).ok()?;
         Some((game, events))

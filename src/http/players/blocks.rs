@@ -24,7 +24,10 @@ use crate::{
             page::{Moment, next_link, page_size, place_after, take_page},
             problem::Problem,
         },
-        games::change::execute,
+        games::{
+            asked::{Asked, Request},
+            change::execute,
+        },
         request::{
             extract::{NoQuery, Query},
             player,
@@ -164,8 +167,8 @@ async fn end_invitations(state: &AppState, player: PlayerId, other: PlayerId) ->
 /// Declines an invitation, or withdraws the player's own. By its version, so that no game is ended that has begun meanwhile.
 async fn end_invitation(state: &AppState, player: PlayerId, pending: Pending) -> Result<(), Problem> {
     let action = if pending.invited == player { Action::Decline } else { Action::Abort };
-    let command = Command { player, if_version: Some(&[pending.version]), action };
-    execute(state, pending.game, &command).await?;
+    let request = Request { player, if_version: Some(&[pending.version]), asked: Asked::Action(action) };
+    execute(state, pending.game, &request).await?;
     Ok(())
 }
 

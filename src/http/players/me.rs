@@ -35,7 +35,10 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
-        games::change::{Executed, execute},
+        games::{
+            asked::{Asked, Request},
+            change::{Executed, execute},
+        },
         layers::limits::{self, network_of},
         request::{
             auth::{self, ErasedCaller},
@@ -346,8 +349,8 @@ async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
             return Ok(());
         }
         for id in unfinished {
-            let command = Command { player, if_version: None, action: Action::Leave };
-            if let Executed::Refused { refusal, .. } = execute(state, id, &command).await? {
+            let request = Request { player, if_version: None, asked: Asked::Action(Action::Leave) };
+            if let Executed::Refused { refusal, .. } = execute(state, id, &request).await? {
                 return Err(Problem::internal(refusal));
             }
         }

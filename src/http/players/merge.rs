@@ -24,7 +24,10 @@ use crate::{
             headers::{NOT_KEPT, VARIES},
             problem::Problem,
         },
-        games::change::{ATTEMPTS_MAX, execute, pause_before},
+        games::{
+            asked::{Asked, Request},
+            change::{ATTEMPTS_MAX, execute, pause_before},
+        },
         layers::limits,
         request::{
             extract::{Body, NoQuery, Query},
@@ -153,8 +156,8 @@ async fn merge(
 /// Declines the open invitations to a guest that was merged: no client can be this guest any more.
 async fn decline_invitations(state: &AppState, guest: PlayerId) -> Result<(), Problem> {
     for id in games::list_unfinished(&state.db, guest, INVITATIONS_MAX).await? {
-        let command = Command { player: guest, if_version: None, action: Action::Decline };
-        execute(state, id, &command).await?;
+        let request = Request { player: guest, if_version: None, asked: Asked::Action(Action::Decline) };
+        execute(state, id, &request).await?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use mancala_server::{
         self,
         seek::{self, READ_MAX, Seek, Sought},
     },
-    domain::{Action, Command, Context, Game, GameId, PlayerId, Seat},
+    domain::{Action, Command, Game, GameId, JoinContext, PlayerId, Seat},
     http::RateLimits,
 };
 use reqwest::Method;
@@ -125,8 +125,9 @@ async fn a_seek_tries_the_next_game_if_the_oldest_is_refused_but_not_all() {
         let tried = RefCell::new(vec![]);
         let join = |fit: &Game| {
             tried.borrow_mut().push(fit.id());
-            let command = Command { player, if_version: None, action: Action::Join { join_code: None } };
-            let decided = fit.decide(&command, &Context::new(now(), || GameId(Uuid::now_v7())));
+            let context = JoinContext { running_games: 0, is_blocked: false };
+            let action = Action::Join { join_code: None, context };
+            let decided = fit.decide(&Command { player, if_version: None, action }, now());
             let events = decided.ok().filter(|_| joinable.contains(&fit.id()))?.events;
             let mut game = fit.clone();
             events.iter().try_for_each(|event| game.apply(event)).expect("it can be joined");

@@ -13,7 +13,7 @@ use mancala_server::{
             results::{AttemptOutcome, Attempted, LeaseResult, NextStep, record},
         },
     },
-    domain::{Action, Command, Context, GameId, OfferAnswer, OfferKind, PlayerId},
+    domain::{Action, Command, GameId, OfferContext, OfferKind, PlayerId, Subject},
     jobs::{erasure, webhooks as job},
 };
 use reqwest::Method;
@@ -43,11 +43,11 @@ pub(super) async fn offers(app: &TestApp, game: &str, guest: &Guest, count: usiz
     let (id, player) = (GameId(game.parse().expect("an id")), PlayerId(guest.id.parse().expect("an id")));
     let found = games::find_whole(&app.db, id).await.expect("a database");
     let (mut present, kind) = (found.expect("a game").game, OfferKind::Draw);
-    let context = Context::new(now(), || GameId(Uuid::nil()));
     for n in 0..2 * count {
-        let withdrawn = Action::Answer { kind, answer: OfferAnswer::Withdraw };
-        let action = if n % 2 == 0 { Action::Offer { kind } } else { withdrawn };
-        let decided = present.decide(&Command { player, if_version: None, action }, &context);
+        let context = OfferContext { offers_made: 0, is_blocked: false };
+        let offered = Action::Offer { subject: Subject::Draw, context };
+        let action = if n % 2 == 0 { offered } else { Action::Withdraw { kind, is_stopped: false } };
+        let decided = present.decide(&Command { player, if_version: None, action }, now());
         let events = decided.expect("it is allowed").events;
         for event in &events {
             present.apply(event).expect("it follows");

@@ -10,18 +10,18 @@ use crate::connection::{DbError, statement};
 
 /// How many games against the computer run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ComputerGames {
+pub struct Running {
     /// Running games of the player.
-    pub own: i64,
+    pub own: u32,
     /// Running games of all guests and new accounts of the player's network, or of all players of its app. An account that is not new has none.
-    pub of_network: i64,
+    pub shared: u32,
     /// Whether the player is an app's.
     pub is_of_app: bool,
 }
 
 /// How many games against the computer a player and its network have. Deletes the rows of those that are over, so that there are never
 /// many to count.
-pub async fn count(pool: &PgPool, player: PlayerId) -> Result<ComputerGames, DbError> {
+pub async fn count(pool: &PgPool, player: PlayerId) -> Result<Running, DbError> {
     let row = sqlx::query!(
         r#"
         with listed as (
@@ -46,7 +46,8 @@ pub async fn count(pool: &PgPool, player: PlayerId) -> Result<ComputerGames, DbE
     .fetch_one(pool)
     .instrument(statement("count computer_game"))
     .await?;
-    Ok(ComputerGames { own: row.own, of_network: row.of_network, is_of_app: row.is_of_app })
+    let count = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+    Ok(Running { own: count(row.own), shared: count(row.of_network), is_of_app: row.is_of_app })
 }
 
 /// A part of all games against the computer.

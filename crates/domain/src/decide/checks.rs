@@ -1,7 +1,7 @@
 //! Checks that many actions share.
 
-use super::{Action, Command, Refusal};
-use crate::{Game, Level, OfferAnswer, OfferKind, PlayerId, Seat, Status};
+use super::{Command, Refusal};
+use crate::{Game, Level, PlayerId, Seat, Status};
 
 impl Game {
     /// A private game is unknown to players without a seat, except the invited one.
@@ -26,19 +26,17 @@ impl Game {
         is_own_turn.then_some(()).ok_or(Refusal::NotYourTurn)
     }
 
-    /// The other player of a game that a command would begin, or of an offer that it would make. A block between the two forbids it. `None`
-    /// if no block makes a difference: what was begun is played on.
-    pub fn approached_by(&self, command: &Command<'_>) -> Option<PlayerId> {
-        let other = match command.action {
-            Action::Join { .. } if self.status() == Status::Open => self.players()[self.terms().creator],
-            Action::Offer { .. } | Action::Answer { kind: OfferKind::Rematch, answer: OfferAnswer::Accept }
-                if self.seats(command.player) =>
-            {
-                Seat::ALL.into_iter().filter_map(|seat| self.players()[seat]).find(|player| *player != command.player)
-            }
-            _ => None,
+    /// The other player, as far as a player could begin something with them: join their game, make them an offer, or agree on a
+    /// rematch. A block between the two forbids that. `None` if no block makes a difference: what was begun is played on.
+    pub fn approached_by(&self, player: PlayerId) -> Option<PlayerId> {
+        let other = if self.seats(player) {
+            Seat::ALL.into_iter().filter_map(|seat| self.players()[seat]).find(|other| *other != player)
+        } else if self.status() == Status::Open {
+            self.players()[self.terms().creator]
+        } else {
+            None
         };
-        other.filter(|other| *other != command.player && Level::of_player(*other).is_none())
+        other.filter(|other| Level::of_player(*other).is_none())
     }
 
     /// The game is at one of the versions that the command names.

@@ -1,6 +1,7 @@
 //! What a player can ask of a game.
 
-use crate::{OfferAnswer, OfferKind, PlayerId};
+use super::{JoinContext, OfferContext, Subject};
+use crate::{OfferKind, PlayerId, Ply};
 
 /// A player's request to change a game.
 #[derive(Clone, Copy, Debug)]
@@ -13,13 +14,15 @@ pub struct Command<'a> {
     pub action: Action<'a>,
 }
 
-/// What to do.
+/// What to do, with what the decision depends on beside the game.
 #[derive(Clone, Copy, Debug)]
 pub enum Action<'a> {
     /// Take the free seat.
     Join {
         /// The join code that the player gave.
         join_code: Option<&'a str>,
+        /// What it depends on.
+        context: JoinContext,
     },
     /// Give an open game by link a new join code: the old one is void.
     RenewCode {
@@ -34,6 +37,8 @@ pub enum Action<'a> {
         ply: u32,
         /// The move as the player wrote it.
         word: &'a str,
+        /// The ply that the log has under this number, if any. It shows that a request is a repetition.
+        recorded: &'a [Ply],
     },
     /// Play several plies of one turn: all of them, or none.
     PlayTurn {
@@ -41,18 +46,26 @@ pub enum Action<'a> {
         ply: u32,
         /// The moves as the player wrote them, in order.
         words: &'a [String],
+        /// The plies that the log has under these numbers.
+        recorded: &'a [Ply],
     },
     /// Propose something to the other player. If the other player has proposed the same, this accepts it.
     Offer {
         /// What to propose.
-        kind: OfferKind,
+        subject: Subject<'a>,
+        /// What it depends on.
+        context: OfferContext,
     },
-    /// Accept or decline the other player's offer, or withdraw the own one.
-    Answer {
+    /// Accept the other player's offer.
+    Accept(Subject<'a>),
+    /// Decline the other player's offer of this kind.
+    DeclineOffer(OfferKind),
+    /// Withdraw the player's own offer of this kind, or end a pause.
+    Withdraw {
         /// The kind of the offer.
         kind: OfferKind,
-        /// What to do with it.
-        answer: OfferAnswer,
+        /// Whether a player of the game is suspended and does not move: a pause goes on then.
+        is_stopped: bool,
     },
     /// Resign the game.
     Resign,

@@ -1,53 +1,88 @@
-//! What a decision depends on beside the game and the command.
+//! What decisions depend on beside the game: a type for each action that depends on something. None has a default, so a caller
+//! that forgets to look does not compile.
 
-use time::OffsetDateTime;
-
-use crate::{Event, GameId, Ply};
+use crate::{ComputerGames, Event, GameId, OfferKind, Ply};
 
 /// How many offers of a kind a player makes between two plies: one, one more after a change of mind, and one by mistake. For
 /// rematches it counts in the whole game, because they come after its last ply.
 pub const OFFERS_MAX: u32 = 3;
 
-/// What a decision depends on beside the game and the command. What an action does not depend on may be left as
-/// [`Context::new`] has it.
+/// What joining depends on.
 #[derive(Clone, Copy, Debug)]
-pub struct Context<'a> {
-    /// The time of the decision.
-    pub now: OffsetDateTime,
-    /// Makes the id of the game that a rematch begins. The decision puts it into the slot of the game before.
-    pub new_game_id: fn() -> GameId,
-    /// For moves: the plies that the log has under their numbers. They show that a request is a repetition.
-    pub recorded: &'a [Ply],
-    /// For a takeback: the newest plies, oldest first.
-    pub newest_plies: &'a [Ply],
-    /// For an accepted takeback with a clock that has increments: the whole log.
-    pub log: &'a [Event],
-    /// Unfinished games of the player that joins; for a rematch, of the player that has most of them.
+pub struct JoinContext {
+    /// Unfinished games of the player.
     pub running_games: u32,
-    /// For a rematch: whether the opponent's account was erased.
-    pub is_opponent_erased: bool,
     /// Whether there is a block between the player and the one that [`Game::approached_by`](crate::Game::approached_by) names.
     pub is_blocked: bool,
-    /// For the end of a pause: whether a player of the game is suspended and does not move.
-    pub is_stopped: bool,
-    /// For an offer: how many of its kind the player has made since the last ply, pending or not.
-    pub offers_made: u32,
 }
 
-impl Context<'_> {
-    /// The context of an action that depends on no ply, no other game and no account.
-    pub const fn new(now: OffsetDateTime, new_game_id: fn() -> GameId) -> Self {
-        Self {
-            now,
-            new_game_id,
-            recorded: &[],
-            newest_plies: &[],
-            log: &[],
-            running_games: 0,
-            is_opponent_erased: false,
-            is_blocked: false,
-            is_stopped: false,
-            offers_made: 0,
+/// What making an offer depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct OfferContext {
+    /// How many of its kind the player has made since the last ply, pending or not.
+    pub offers_made: u32,
+    /// Whether there is a block between the two players.
+    pub is_blocked: bool,
+}
+
+/// What a takeback depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct TakebackContext<'a> {
+    /// The newest plies, oldest first.
+    pub newest_plies: &'a [Ply],
+    /// The whole log, if the clock has increments. Otherwise the log is not looked at.
+    pub log: &'a [Event],
+}
+
+/// What a rematch depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct RematchContext {
+    /// Makes the id of the game that a rematch begins. The decision puts it into the slot of the game before.
+    pub new_game_id: fn() -> GameId,
+    /// Unfinished games of the player that has most of them.
+    pub running_games: u32,
+    /// Who would play it.
+    pub opponent: RematchOpponent,
+}
+
+/// The opponent in a rematch.
+#[derive(Clone, Copy, Debug)]
+pub enum RematchOpponent {
+    /// A person.
+    Person {
+        /// Whether the account was erased.
+        is_erased: bool,
+        /// Whether a block or a suspension keeps the two players from a new game.
+        is_blocked: bool,
+    },
+    /// The computer, in practice.
+    Computer(ComputerGames),
+}
+
+/// What an offer is about, with what the agreement depends on.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    /// A draw.
+    Draw,
+    /// An agreed end by the rules.
+    End,
+    /// A stopped clock.
+    Pause,
+    /// A turn that is taken back.
+    Takeback(TakebackContext<'a>),
+    /// Another game.
+    Rematch(RematchContext),
+}
+
+impl Subject<'_> {
+    /// The kind of the offer.
+    pub const fn kind(&self) -> OfferKind {
+        match self {
+            Self::Draw => OfferKind::Draw,
+            Self::End => OfferKind::End,
+            Self::Pause => OfferKind::Pause,
+            Self::Takeback(_) => OfferKind::Takeback,
+            Self::Rematch(_) => OfferKind::Rematch,
         }
     }
 }

@@ -3,7 +3,7 @@
 use mancala_rules::Effect;
 use time::OffsetDateTime;
 
-use super::{Action, Command, Context, Refusal, facts::Facts};
+use super::{Action, Command, Refusal, facts::Facts};
 use crate::{Event, Fact, Game, GameResult, Offer, OfferKind, PlayerId, Reason, Seat, Status, game::in_microseconds};
 
 /// What a command leads to.
@@ -19,20 +19,22 @@ pub struct Decision {
 impl Game {
     /// Decides on a command. Nothing else decides what may happen to a game, except [`Game::due`], whose events come
     /// first.
-    pub fn decide(&self, command: &Command<'_>, context: &Context<'_>) -> Result<Decision, Refusal> {
+    pub fn decide(&self, command: &Command<'_>, now: OffsetDateTime) -> Result<Decision, Refusal> {
         let Facts { facts, effects } = match command.action {
-            Action::Join { join_code } => self.join(command, join_code, context)?.into(),
+            Action::Join { join_code, context } => self.join(command, join_code, context)?.into(),
             Action::RenewCode { join_code } => self.renew_code(command, join_code)?.into(),
             Action::Decline => self.decline(command)?.into(),
-            Action::Play { ply, word } => self.play(command, ply, word, context)?,
-            Action::PlayTurn { ply, words } => self.play_turn(command, ply, words, context)?,
-            Action::Offer { kind } => self.make_offer(command, kind, context)?,
-            Action::Answer { kind, answer } => self.answer_offer(command, kind, answer, context)?,
+            Action::Play { ply, word, recorded } => self.play(command, ply, word, recorded)?,
+            Action::PlayTurn { ply, words, recorded } => self.play_turn(command, ply, words, recorded, now)?,
+            Action::Offer { subject, context } => self.make_offer(command, &subject, context, now)?,
+            Action::Accept(subject) => self.accept_offer(command, &subject, now)?,
+            Action::DeclineOffer(kind) => self.decline_offer(command, kind)?.into(),
+            Action::Withdraw { kind, is_stopped } => self.withdraw_offer(command, kind, is_stopped)?.into(),
             Action::Resign => self.resign(command)?.into(),
-            Action::Abort => self.abort(command, context.now)?.into(),
-            Action::Leave => self.leave(command, context.now)?.into(),
+            Action::Abort => self.abort(command, now)?.into(),
+            Action::Leave => self.leave(command, now)?.into(),
         };
-        Ok(Decision { events: self.events(facts, in_microseconds(context.now)), effects })
+        Ok(Decision { events: self.events(facts, in_microseconds(now)), effects })
     }
 
     /// The events that the passing of time has led to: the player to move has no time left, or no player has joined.

@@ -1,6 +1,6 @@
 //! Before a game begins: joining it, renewing its join code, declining it.
 
-use super::{Command, Context, Refusal};
+use super::{Command, JoinContext, Refusal};
 use crate::{Fact, Game, Opponent, PlayerId, RUNNING_GAMES_MAX, Status, game::EVENTS_MAX};
 
 impl Game {
@@ -8,7 +8,7 @@ impl Game {
         &self,
         command: &Command<'_>,
         join_code: Option<&str>,
-        context: &Context<'_>,
+        context: JoinContext,
     ) -> Result<Vec<Fact>, Refusal> {
         if self.players()[self.terms().creator] == Some(command.player) {
             return Err(Refusal::OwnGame);

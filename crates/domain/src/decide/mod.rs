@@ -17,7 +17,7 @@ mod permitted;
 mod refusal;
 
 pub use command::{Action, Command};
-pub use context::{Context, OFFERS_MAX};
+pub use context::{JoinContext, OFFERS_MAX, OfferContext, RematchContext, RematchOpponent, Subject, TakebackContext};
 pub use decision::Decision;
 pub use permitted::Permitted;
 pub use refusal::{NothingToOffer, Refusal};

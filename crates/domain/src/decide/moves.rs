@@ -3,23 +3,18 @@
 use std::slice;
 
 use mancala_rules::{Move, ParseMoveError};
+use time::OffsetDateTime;
 
-use super::{Command, Context, Refusal, facts::Facts};
+use super::{Command, Refusal, facts::Facts};
 use crate::{
     Fact, Game, GameResult, Moved, Offer, OfferKind, PLIES_MAX, Ply, PlyAction, Reason, Seat, Status,
     game::{in_microseconds, score_of},
 };
 
 impl Game {
-    pub(super) fn play(
-        &self,
-        command: &Command<'_>,
-        ply: u32,
-        word: &str,
-        context: &Context<'_>,
-    ) -> Result<Facts, Refusal> {
+    pub(super) fn play(&self, command: &Command<'_>, ply: u32, word: &str, recorded: &[Ply]) -> Result<Facts, Refusal> {
         self.check_seated(command.player)?;
-        if is_recorded(command, ply, slice::from_ref(&word), context) {
+        if is_recorded(command, ply, slice::from_ref(&word), recorded) {
             return Ok(Facts::default());
         }
         self.check_version(command)?;
@@ -52,10 +47,11 @@ impl Game {
         command: &Command<'_>,
         ply: u32,
         words: &[String],
-        context: &Context<'_>,
+        recorded: &[Ply],
+        now: OffsetDateTime,
     ) -> Result<Facts, Refusal> {
         self.check_seated(command.player)?;
-        if is_recorded(command, ply, words, context) {
+        if is_recorded(command, ply, words, recorded) {
             return Ok(Facts::default());
         }
         let seat = self.seat_to_move();
@@ -70,15 +66,14 @@ impl Game {
             if index > 0 && game.status() == Status::Active && game.seat_to_move() != seat {
                 return Err(of_turn(Refusal::NotYourTurn));
             }
-            let alone = Context { recorded: &[], ..*context };
             let number = ply.saturating_add(u32::try_from(index).unwrap_or(u32::MAX));
-            let played = game.play(&Command { if_version: version, ..*command }, number, word, &alone);
+            let played = game.play(&Command { if_version: version, ..*command }, number, word, &[]);
             let played = played.map_err(|refusal| match refusal {
                 Refusal::Illegal(_) | Refusal::NotAMove(_) => of_turn(refusal),
                 refusal if index > 0 => of_turn(refusal),
                 refusal => refusal,
             })?;
-            for event in game.events(played.facts.clone(), in_microseconds(context.now)) {
+            for event in game.events(played.facts.clone(), in_microseconds(now)) {
                 game.apply(&event).expect("the events of a decision follow the game");
             }
             facts.extend(played.facts);
@@ -106,16 +101,16 @@ impl Game {
 }
 
 /// Whether the log has these moves of this player under these numbers: the request is a repetition.
-fn is_recorded(command: &Command<'_>, ply: u32, words: &[impl AsRef<str>], context: &Context<'_>) -> bool {
+fn is_recorded(command: &Command<'_>, ply: u32, words: &[impl AsRef<str>], recorded: &[Ply]) -> bool {
     let is_same = |(number, word, recorded): (u32, &str, &Ply)| {
         recorded.number == number
             && word.parse().is_ok_and(|mv| recorded.mv == PlyAction::Move(mv))
             && recorded.player == command.player
     };
     let words = words.iter().map(AsRef::as_ref);
-    !context.recorded.is_empty()
-        && context.recorded.len() == words.len()
-        && (ply..).zip(words).zip(context.recorded).all(|((number, word), recorded)| is_same((number, word, recorded)))
+    !recorded.is_empty()
+        && recorded.len() == words.len()
+        && (ply..).zip(words).zip(recorded).all(|((number, word), recorded)| is_same((number, word, recorded)))
 }
 
 /// What a move does to a pending offer. A move declines the other player's offer to end the game, and changes what

@@ -1,12 +1,14 @@
 //! Offers: making and answering one, and what an agreement leads to.
 
 use mancala_rules::{AnyPosition, Move};
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 
-use super::{Command, Context, NothingToOffer, OFFERS_MAX, Refusal, facts::Facts};
+use super::{
+    Command, NothingToOffer, OFFERS_MAX, OfferContext, Refusal, RematchOpponent, Subject, TakebackContext, facts::Facts,
+};
 use crate::{
-    Clock, Fact, Game, GameResult, Moved, Offer, OfferAnswer, OfferKind, Opponent, PLIES_MAX, Pause, PlayerId, Ply,
-    PlyAction, RUNNING_GAMES_MAX, Reason, Seat, Status,
+    Clock, Fact, Game, GameResult, Moved, Offer, OfferKind, Opponent, PLIES_MAX, PlayerId, Ply, PlyAction,
+    RUNNING_GAMES_MAX, Reason, Seat, Status,
     game::{EVENTS_MAX, Increments, in_microseconds, standing_plies},
 };
 
@@ -14,15 +16,15 @@ impl Game {
     pub(super) fn make_offer(
         &self,
         command: &Command<'_>,
-        kind: OfferKind,
-        context: &Context<'_>,
+        subject: &Subject<'_>,
+        context: OfferContext,
+        now: OffsetDateTime,
     ) -> Result<Facts, Refusal> {
+        let kind = subject.kind();
         let seat = self.own_seat(command.player, kind)?;
-        if kind == OfferKind::Rematch {
-            self.check_rematch(context)?;
-        }
+        self.check_room(subject)?;
         let pending = self.offer(kind);
-        let is_done = kind != OfferKind::Takeback && self.is_agreed(kind, seat.other(), context);
+        let is_done = kind != OfferKind::Takeback && self.is_agreed(subject, seat.other());
         if is_done || pending.is_some_and(|offer| offer.seat == seat) {
             return Ok(Facts::default());
         }
@@ -35,65 +37,83 @@ impl Game {
         match pending {
             // The other player wants to take back another turn.
             Some(_) if kind == OfferKind::Takeback => Err(Refusal::OfferPending),
-            Some(offer) => self.agree(offer, seat, context),
+            Some(offer) => self.agree(subject, offer.seat, now),
             None if self.is_log_full() => Err(NothingToOffer::LogFull.into()),
             None if context.is_blocked => Err(NothingToOffer::NotTaken.into()),
             None => {
-                let to_ply = self.check_offer(kind, seat, context)?;
+                let to_ply = self.check_offer(subject, seat)?;
                 if context.offers_made >= OFFERS_MAX {
                     return Err(NothingToOffer::Often.into());
                 }
                 if self.is_practice() {
                     // The computer agrees at once.
-                    return self.agree(&Offer { kind, seat, at: context.now, to_ply }, seat.other(), context);
+                    return self.agree(subject, seat, now);
                 }
                 Ok(vec![Fact::Offered { seat, kind, to_ply }].into())
             }
         }
     }
 
-    pub(super) fn answer_offer(
+    pub(super) fn accept_offer(
         &self,
         command: &Command<'_>,
-        kind: OfferKind,
-        answer: OfferAnswer,
-        context: &Context<'_>,
+        subject: &Subject<'_>,
+        now: OffsetDateTime,
     ) -> Result<Facts, Refusal> {
-        let seat = self.own_seat(command.player, kind)?;
-        if (kind, answer) == (OfferKind::Rematch, OfferAnswer::Accept) {
-            self.check_rematch(context)?;
-        }
-        let offer = self.offer(kind);
-        let is_own = offer.is_some_and(|offer| offer.seat == seat);
-        if answer == OfferAnswer::Accept && offer.is_none() && self.is_agreed(kind, seat.other(), context) {
+        let seat = self.own_seat(command.player, subject.kind())?;
+        self.check_room(subject)?;
+        let offer = self.offer(subject.kind());
+        if offer.is_none() && self.is_agreed(subject, seat.other()) {
             return Ok(Facts::default());
         }
         self.check_version(command)?;
-        match (answer, offer) {
-            (OfferAnswer::Accept, Some(offer)) if !is_own => self.agree(offer, seat, context),
-            (OfferAnswer::Decline, Some(_)) if !is_own => Ok(vec![Fact::OfferDeclined { seat, kind }].into()),
-            (OfferAnswer::Withdraw, Some(_)) if is_own => Ok(vec![Fact::OfferWithdrawn { seat, kind }].into()),
-            (OfferAnswer::Withdraw, None) if kind == OfferKind::Pause => match self.time().pause {
-                Some(Pause { is_held, .. }) if is_held || context.is_stopped => Err(NothingToOffer::ClockHeld.into()),
-                Some(_) => Ok(vec![Fact::Resumed { seat }].into()),
-                None => Err(Refusal::NoSuchOffer),
-            },
+        match offer {
+            Some(offer) if offer.seat != seat => self.agree(subject, offer.seat, now),
             _ => Err(Refusal::NoSuchOffer),
         }
     }
 
-    /// What follows when both players want what was offered.
-    fn agree(&self, offer: &Offer, seat: Seat, context: &Context<'_>) -> Result<Facts, Refusal> {
-        match offer.kind {
-            OfferKind::Draw => {
+    pub(super) fn decline_offer(&self, command: &Command<'_>, kind: OfferKind) -> Result<Vec<Fact>, Refusal> {
+        let seat = self.own_seat(command.player, kind)?;
+        self.check_version(command)?;
+        match self.offer(kind) {
+            Some(offer) if offer.seat != seat => Ok(vec![Fact::OfferDeclined { seat, kind }]),
+            _ => Err(Refusal::NoSuchOffer),
+        }
+    }
+
+    pub(super) fn withdraw_offer(
+        &self,
+        command: &Command<'_>,
+        kind: OfferKind,
+        is_stopped: bool,
+    ) -> Result<Vec<Fact>, Refusal> {
+        let seat = self.own_seat(command.player, kind)?;
+        self.check_version(command)?;
+        let pause = self.time().pause.filter(|_| kind == OfferKind::Pause);
+        match (self.offer(kind), pause) {
+            (Some(offer), _) if offer.seat == seat => Ok(vec![Fact::OfferWithdrawn { seat, kind }]),
+            (None, Some(pause)) if pause.is_held || is_stopped => Err(NothingToOffer::ClockHeld.into()),
+            (None, Some(_)) => Ok(vec![Fact::Resumed { seat }]),
+            _ => Err(Refusal::NoSuchOffer),
+        }
+    }
+
+    /// What follows when both players want what a seat has offered.
+    fn agree(&self, subject: &Subject<'_>, offered_by: Seat, now: OffsetDateTime) -> Result<Facts, Refusal> {
+        let seat = offered_by.other();
+        match subject {
+            Subject::Draw => {
                 let drawn = GameResult { winner: None, reason: Reason::Agreement, score: self.score() };
                 Ok(vec![Fact::Finished(drawn)].into())
             }
-            OfferKind::End => self.moved_to(self.seat_at(self.position().turn()), Move::Agree),
-            OfferKind::Takeback => self.take_back(offer.seat, context),
-            OfferKind::Pause => Ok(vec![Fact::Paused { seat }].into()),
-            OfferKind::Rematch if context.is_blocked => Err(NothingToOffer::NotTaken.into()),
-            OfferKind::Rematch => {
+            Subject::End => self.moved_to(self.seat_at(self.position().turn()), Move::Agree),
+            Subject::Takeback(context) => self.take_back(offered_by, context, now),
+            Subject::Pause => Ok(vec![Fact::Paused { seat }].into()),
+            Subject::Rematch(context) => {
+                if matches!(context.opponent, RematchOpponent::Person { is_blocked: true, .. }) {
+                    return Err(NothingToOffer::NotTaken.into());
+                }
                 let game = (context.new_game_id)().in_slot(self.id().slot());
                 Ok(vec![Fact::Rematched { seat, game }].into())
             }
@@ -102,13 +122,13 @@ impl Game {
 
     /// The last turn of a seat is taken back, and the increments of what is undone. Offers to end the game were about
     /// another position.
-    fn take_back(&self, seat: Seat, context: &Context<'_>) -> Result<Facts, Refusal> {
+    fn take_back(&self, seat: Seat, context: &TakebackContext<'_>, now: OffsetDateTime) -> Result<Facts, Refusal> {
         let (to_ply, position) = self.turn_began(context.newest_plies, seat).ok_or(NothingToOffer::NoTurn)?;
         let increments = Increments::of(self.id(), context.log).unwrap_or_default().since(to_ply);
         let mv = PlyAction::Takeback { to_ply, increments };
         let mut facts = vec![Fact::Moved(Moved { ply: self.ply() + 1, seat, mv, position })];
         let mut after = self.clone();
-        for event in self.events(facts.clone(), in_microseconds(context.now)) {
+        for event in self.events(facts.clone(), in_microseconds(now)) {
             after.apply(&event).expect("the events of a decision follow the game");
         }
         // The clock would run out at once.
@@ -129,16 +149,16 @@ impl Game {
     }
 
     /// Whether an offer that a seat made was accepted, and could not be made again since.
-    fn is_agreed(&self, kind: OfferKind, offered_by: Seat, context: &Context<'_>) -> bool {
-        match kind {
-            OfferKind::Draw => self.is_over_by_agreement() && self.position().outcome().is_none(),
+    fn is_agreed(&self, subject: &Subject<'_>, offered_by: Seat) -> bool {
+        match subject {
+            Subject::Draw => self.is_over_by_agreement() && self.position().outcome().is_none(),
             // An agreed end is a move, which an agreed draw is not.
-            OfferKind::End => self.is_over_by_agreement() && self.position().outcome().is_some(),
-            OfferKind::Takeback => context.newest_plies.last().is_some_and(|last| {
+            Subject::End => self.is_over_by_agreement() && self.position().outcome().is_some(),
+            Subject::Takeback(context) => context.newest_plies.last().is_some_and(|last| {
                 matches!(last.mv, PlyAction::Takeback { .. }) && self.players()[offered_by] == Some(last.player)
             }),
-            OfferKind::Pause => self.time().pause.is_some(),
-            OfferKind::Rematch => self.rematch().is_some(),
+            Subject::Pause => self.time().pause.is_some(),
+            Subject::Rematch(_) => self.rematch().is_some(),
         }
     }
 
@@ -167,29 +187,30 @@ impl Game {
         own.next().filter(|_| own.next().is_none())
     }
 
-    /// A rematch needs both players, and room for one more game of each.
-    fn check_rematch(&self, context: &Context<'_>) -> Result<(), Refusal> {
+    /// A rematch that has not begun needs both players, and room for one more game of each.
+    fn check_room(&self, subject: &Subject<'_>) -> Result<(), Refusal> {
+        let Subject::Rematch(context) = subject else { return Ok(()) };
         if self.rematch().is_some() {
-            Ok(())
-        } else if context.is_opponent_erased {
-            Err(NothingToOffer::OpponentGone.into())
-        } else if context.running_games >= RUNNING_GAMES_MAX {
-            Err(Refusal::TooManyGamesForRematch)
-        } else {
-            Ok(())
+            return Ok(());
         }
+        match context.opponent {
+            RematchOpponent::Person { is_erased: true, .. } => return Err(NothingToOffer::OpponentGone.into()),
+            RematchOpponent::Computer(games) if self.status() == Status::Finished => games.check()?,
+            RematchOpponent::Person { .. } | RematchOpponent::Computer(_) => {}
+        }
+        if context.running_games >= RUNNING_GAMES_MAX { Err(Refusal::TooManyGamesForRematch) } else { Ok(()) }
     }
 
     /// The game allows such an offer; for a takeback, the ply after which the game would go on.
-    fn check_offer(&self, kind: OfferKind, seat: Seat, context: &Context<'_>) -> Result<Option<u32>, NothingToOffer> {
-        match kind {
-            OfferKind::Takeback => {
+    fn check_offer(&self, subject: &Subject<'_>, seat: Seat) -> Result<Option<u32>, NothingToOffer> {
+        match subject {
+            Subject::Takeback(context) => {
                 let (to_ply, _) = self.turn_began(context.newest_plies, seat).ok_or(NothingToOffer::NoTurn)?;
                 Ok(Some(to_ply))
             }
-            OfferKind::Pause if self.terms().clock == Clock::Unlimited => Err(NothingToOffer::NoClock),
-            OfferKind::End if self.position().play(Move::Agree).is_err() => Err(NothingToOffer::NoAgreedEnd),
-            OfferKind::Draw | OfferKind::End | OfferKind::Pause | OfferKind::Rematch => Ok(None),
+            Subject::Pause if self.terms().clock == Clock::Unlimited => Err(NothingToOffer::NoClock),
+            Subject::End if self.position().play(Move::Agree).is_err() => Err(NothingToOffer::NoAgreedEnd),
+            Subject::Draw | Subject::End | Subject::Pause | Subject::Rematch(_) => Ok(None),
         }
     }
 

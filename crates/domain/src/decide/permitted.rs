@@ -5,7 +5,7 @@ use std::iter;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::{Action, Command, Context};
+use super::{Action, Command, JoinContext, OfferContext, RematchContext, RematchOpponent, Subject, TakebackContext};
 use crate::{Game, GameId, OfferAnswer, OfferKind, PlayerId, Seat, Status, seat::seat_to_move};
 
 /// Something that a player may do with a game now.
@@ -85,17 +85,28 @@ impl Game {
         if self.status() == Status::Aborted {
             return vec![];
         }
-        let context = Context { is_opponent_erased, ..Context::new(now, || GameId(Uuid::nil())) };
         let has_opponent = self.sits_at_one_side(player) && self.status() != Status::Open;
         let offers = OfferKind::ALL.into_iter().filter(|_| has_opponent).flat_map(|kind| {
             let answers = OfferAnswer::ALL.map(|answer| Permitted::Answer(kind, answer));
             iter::once(Permitted::Offer(kind)).chain(answers)
         });
         let all = BESIDE_OFFERS.into_iter().chain(offers);
-        all.filter(|permitted| self.permits(*permitted, player, &context)).collect()
+        all.filter(|permitted| self.permits(*permitted, player, is_opponent_erased, now)).collect()
     }
 
-    fn permits(&self, permitted: Permitted, player: PlayerId, context: &Context<'_>) -> bool {
+    fn permits(&self, permitted: Permitted, player: PlayerId, is_erased: bool, now: OffsetDateTime) -> bool {
+        let (running_games, is_blocked) = (0, false);
+        let subject = |kind| match kind {
+            OfferKind::Draw => Subject::Draw,
+            OfferKind::End => Subject::End,
+            OfferKind::Pause => Subject::Pause,
+            OfferKind::Takeback => Subject::Takeback(TakebackContext { newest_plies: &[], log: &[] }),
+            OfferKind::Rematch => Subject::Rematch(RematchContext {
+                new_game_id: || GameId(Uuid::nil()),
+                running_games,
+                opponent: RematchOpponent::Person { is_erased, is_blocked },
+            }),
+        };
         let action = match permitted {
             Permitted::Move => return self.turn().is_some_and(|side| self.player_at(side) == Some(player)),
             Permitted::Hint => return self.check_hint(player).is_ok(),
@@ -110,16 +121,20 @@ impl Game {
                 let is_agreed = self.time().pause.is_some_and(|pause| !pause.is_held);
                 return (kind, answer) == (OfferKind::Pause, OfferAnswer::Withdraw) && is_agreed;
             }
-            Permitted::Join => Action::Join { join_code: None },
+            Permitted::Join => Action::Join { join_code: None, context: JoinContext { running_games, is_blocked } },
             Permitted::Decline => Action::Decline,
             Permitted::RenewCode => Action::RenewCode { join_code: "" },
             Permitted::Resign => Action::Resign,
             Permitted::Abort => Action::Abort,
-            Permitted::Offer(kind) => Action::Offer { kind },
-            Permitted::Answer(kind, answer) => Action::Answer { kind, answer },
+            Permitted::Offer(kind) => {
+                Action::Offer { subject: subject(kind), context: OfferContext { offers_made: 0, is_blocked } }
+            }
+            Permitted::Answer(kind, OfferAnswer::Accept) => Action::Accept(subject(kind)),
+            Permitted::Answer(kind, OfferAnswer::Decline) => Action::DeclineOffer(kind),
+            Permitted::Answer(kind, OfferAnswer::Withdraw) => Action::Withdraw { kind, is_stopped: false },
         };
         let command = Command { player, if_version: None, action };
-        self.decide(&command, context).is_ok_and(|decision| !decision.events.is_empty())
+        self.decide(&command, now).is_ok_and(|decision| !decision.events.is_empty())
     }
 
     /// Whether a player has a turn that stands. The position counts the plies that stand: one for a turn of the opener,

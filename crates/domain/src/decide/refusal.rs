@@ -4,7 +4,7 @@ use mancala_rules::{AnyPosition, IllegalMove, ParseMoveError};
 use thiserror::Error;
 
 use super::OFFERS_MAX;
-use crate::RUNNING_GAMES_MAX;
+use crate::{RUNNING_GAMES_MAX, TooManyComputerGames};
 
 /// Why a command is refused. The game stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -33,6 +33,9 @@ pub enum Refusal {
     /// Either player has too many games to begin a rematch.
     #[error("one of the players has {RUNNING_GAMES_MAX} games that are not over")]
     TooManyGamesForRematch,
+    /// The player, or those who share a limit with it, have too many games against the computer.
+    #[error("{0}")]
+    TooManyComputerGames(#[from] TooManyComputerGames),
     /// The game can no longer be aborted.
     #[error("the caller has already moved; an active game can be resigned")]
     AlreadyMoved,

@@ -44,13 +44,11 @@ fn a_game_that_continues_another_is_in_its_slot() {
 fn a_rematch_needs_the_opponent_and_room_for_a_game_of_each() {
     let mut table = Table::of_two(Variant::Kalah, CLOCKS[2]);
     table.execute(PEOPLE[0], Action::Resign, START).expect("the game is active");
-    let decide = |table: &Table, running_games, is_opponent_erased, action| {
-        let context = Context { running_games, is_opponent_erased, ..table.context(START) };
-        table.game.decide(&Command { player: PEOPLE[1], if_version: None, action }, &context).map(drop)
+    let decide = |table: &Table, running_games, is_erased, action: fn(Subject<'static>) -> Action<'static>| {
+        let subject = rematch(running_games, RematchOpponent::Person { is_erased, is_blocked: false });
+        table.decide(PEOPLE[1], action(subject), START).map(drop)
     };
-    let offer = Action::Offer { kind: OfferKind::Rematch };
-    let accept = Action::Answer { kind: OfferKind::Rematch, answer: OfferAnswer::Accept };
-    for action in [offer, accept] {
+    for action in [offer, Action::Accept] {
         let gone = Err(NothingToOffer::OpponentGone.into());
         assert_eq!(decide(&table, 0, true, action), gone);
         assert_eq!(decide(&table, RUNNING_GAMES_MAX, true, action), gone);
@@ -60,15 +58,15 @@ fn a_rematch_needs_the_opponent_and_room_for_a_game_of_each() {
     // A rematch that was agreed on stands.
     table.offer(PEOPLE[0], OfferKind::Rematch).expect("the game is over");
     table.answer(PEOPLE[1], OfferKind::Rematch, OfferAnswer::Accept).expect("it was offered");
-    assert_eq!(decide(&table, RUNNING_GAMES_MAX, true, accept), Ok(()));
+    assert_eq!(decide(&table, RUNNING_GAMES_MAX, true, Action::Accept), Ok(()));
 }
 
 #[test]
 fn a_player_with_too_many_games_does_not_join() {
     let table = Table::new(terms(Opponent::Open, Variant::Kalah, "", Clock::Unlimited));
     let join = |running_games| {
-        let command = Command { player: PEOPLE[1], if_version: None, action: Action::Join { join_code: None } };
-        table.game.decide(&command, &Context { running_games, ..table.context(START) }).map(drop)
+        let context = JoinContext { running_games, is_blocked: false };
+        table.decide(PEOPLE[1], Action::Join { join_code: None, context }, START).map(drop)
     };
     assert_eq!(join(RUNNING_GAMES_MAX), Err(Refusal::TooManyGames));
     assert_eq!(join(RUNNING_GAMES_MAX - 1), Ok(()));

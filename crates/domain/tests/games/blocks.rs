@@ -1,12 +1,14 @@
 //! What a block between two players forbids, by the public interface.
 
 use mancala_domain::{
-    Action, Clock, Command, Context, Game, GameId, Level, NothingToOffer, OfferAnswer, OfferKind, Opponent, PlayerId,
-    Refusal, Seat, Terms, Visibility,
+    Action, Clock, Command, Game, GameId, Level, NothingToOffer, OfferContext, Opponent, PlayerId, Refusal,
+    RematchOpponent, Seat, Subject, Terms, Visibility,
 };
 use mancala_rules::{AnyOptions, Variant};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
+
+use crate::asks::{JOIN, REMATCH, join_with, offer, rematch};
 
 const ANA: PlayerId = PlayerId(Uuid::from_u128(1));
 const BO: PlayerId = PlayerId(Uuid::from_u128(2));
@@ -32,20 +34,16 @@ const fn command(player: PlayerId, action: Action<'_>) -> Command<'_> {
     Command { player, if_version: None, action }
 }
 
-fn decide(game: &Game, player: PlayerId, action: Action<'_>, is_blocked: bool) -> Result<usize, Refusal> {
-    let context = Context { is_blocked, ..Context::new(START, || GameId(Uuid::from_u128(9))) };
-    game.decide(&command(player, action), &context).map(|decision| decision.events.len())
+fn decide(game: &Game, player: PlayerId, action: Action<'_>) -> Result<usize, Refusal> {
+    game.decide(&command(player, action), START).map(|decision| decision.events.len())
 }
 
 fn played(game: &mut Game, player: PlayerId, action: Action<'_>) {
-    let context = Context::new(START, || GameId(Uuid::from_u128(9)));
-    let events = game.decide(&command(player, action), &context).expect("it is allowed").events;
+    let events = game.decide(&command(player, action), START).expect("it is allowed").events;
     for event in &events {
         game.apply(event).expect("it follows");
     }
 }
-
-const JOIN: Action<'static> = Action::Join { join_code: Some("code") };
 
 #[test]
 fn a_blocked_player_is_told_what_others_are_told() {
@@ -58,51 +56,28 @@ fn a_blocked_player_is_told_what_others_are_told() {
         (by_link(), Visibility::Private, Refusal::Unknown),
     ] {
         let mut game = created(opponent, visibility);
-        assert_eq!(game.approached_by(&command(BO, JOIN)), Some(ANA));
-        assert_eq!(decide(&game, BO, JOIN, false), Ok(1));
-        assert_eq!(decide(&game, BO, JOIN, true), Err(expected));
+        let (join, blocked) = (join_with("code", false), join_with("code", true));
+        assert_eq!(game.approached_by(BO), Some(ANA));
+        assert_eq!(decide(&game, BO, join), Ok(1));
+        assert_eq!(decide(&game, BO, blocked), Err(expected));
         // Once the seat is taken, a block makes no difference.
-        played(&mut game, BO, JOIN);
-        assert_eq!(game.approached_by(&command(EVE, JOIN)), None);
-        assert_eq!(decide(&game, EVE, JOIN, true), decide(&game, EVE, JOIN, false));
-        assert_eq!(decide(&game, BO, JOIN, true), Ok(0));
+        played(&mut game, BO, join);
+        assert_eq!(game.approached_by(EVE), None);
+        assert_eq!(decide(&game, EVE, blocked), decide(&game, EVE, join));
+        assert_eq!(decide(&game, BO, blocked), Ok(0));
     }
 }
 
 #[test]
-fn only_what_begins_something_asks_for_blocks() {
+fn a_player_approaches_the_other_player_or_the_creator_of_an_open_game() {
     let mut game = created(Opponent::Open, Visibility::Public);
-    assert_eq!(game.approached_by(&command(ANA, JOIN)), None);
-    assert_eq!(game.approached_by(&command(BO, Action::Leave)), None);
+    assert_eq!((game.approached_by(ANA), game.approached_by(BO)), (None, Some(ANA)));
     played(&mut game, BO, JOIN);
-    let accept = |kind| Action::Answer { kind, answer: OfferAnswer::Accept };
-    let asks = [
-        Action::Offer { kind: OfferKind::Draw },
-        Action::Offer { kind: OfferKind::Rematch },
-        accept(OfferKind::Rematch),
-    ];
-    let words = ["A".to_owned()];
-    let others = [
-        JOIN,
-        Action::Play { ply: 1, word: "A" },
-        Action::PlayTurn { ply: 1, words: &words },
-        accept(OfferKind::Draw),
-        Action::Answer { kind: OfferKind::Rematch, answer: OfferAnswer::Decline },
-        Action::Resign,
-        Action::Abort,
-        Action::Leave,
-    ];
-    for (player, other) in [(ANA, BO), (BO, ANA)] {
-        assert!(asks.iter().all(|action| game.approached_by(&command(player, *action)) == Some(other)));
-        assert!(others.iter().all(|action| game.approached_by(&command(player, *action)).is_none()));
-        assert!(asks.iter().all(|action| game.approached_by(&command(EVE, *action)).is_none()));
-    }
+    assert_eq!([ANA, BO, EVE].map(|player| game.approached_by(player)), [Some(BO), Some(ANA), None]);
     // The computer blocks no player, and is not blocked.
     let computer = created(Opponent::Computer { level: Level::try_from(1).expect("a level") }, Visibility::Public);
     let alone = created(Opponent::Oneself, Visibility::Public);
-    for game in [computer, alone] {
-        assert!(asks.iter().all(|action| game.approached_by(&command(ANA, *action)).is_none()));
-    }
+    assert_eq!([computer, alone].map(|game| game.approached_by(ANA)), [None, None]);
 }
 
 #[test]
@@ -110,18 +85,18 @@ fn a_block_refuses_new_offers_and_every_rematch() {
     let refused = Err(NothingToOffer::NotTaken.into());
     let mut game = created(Opponent::Open, Visibility::Public);
     played(&mut game, BO, JOIN);
-    let draw = Action::Offer { kind: OfferKind::Draw };
-    assert_eq!(decide(&game, ANA, draw, true), refused);
-    played(&mut game, ANA, draw);
-    assert_eq!(decide(&game, ANA, draw, true), Ok(0));
-    assert_eq!(decide(&game, BO, Action::Answer { kind: OfferKind::Draw, answer: OfferAnswer::Accept }, true), Ok(1));
+    let blocked = |subject| Action::Offer { subject, context: OfferContext { offers_made: 0, is_blocked: true } };
+    assert_eq!(decide(&game, ANA, blocked(Subject::Draw)), refused);
+    played(&mut game, ANA, offer(Subject::Draw));
+    assert_eq!(decide(&game, ANA, blocked(Subject::Draw)), Ok(0));
+    assert_eq!(decide(&game, BO, blocked(Subject::Draw)), Ok(1));
     played(&mut game, BO, Action::Resign);
-    let rematch = Action::Offer { kind: OfferKind::Rematch };
-    assert_eq!(decide(&game, ANA, rematch, true), refused);
-    played(&mut game, ANA, rematch);
-    let accept = Action::Answer { kind: OfferKind::Rematch, answer: OfferAnswer::Accept };
-    assert_eq!((decide(&game, BO, accept, true), decide(&game, BO, rematch, true)), (refused.clone(), refused));
+    let again = rematch(0, RematchOpponent::Person { is_erased: false, is_blocked: true });
+    assert_eq!(decide(&game, ANA, blocked(again)), refused);
+    played(&mut game, ANA, offer(REMATCH));
+    let answers = [Action::Accept(again), blocked(again)];
+    assert_eq!(answers.map(|action| decide(&game, BO, action)), [refused.clone(), refused]);
     // A rematch that has begun stands.
-    played(&mut game, BO, accept);
-    assert_eq!((decide(&game, BO, accept, true), decide(&game, ANA, rematch, true)), (Ok(0), Ok(0)));
+    played(&mut game, BO, Action::Accept(REMATCH));
+    assert_eq!(answers.map(|action| decide(&game, BO, action)), [Ok(0), Ok(0)]);
 }

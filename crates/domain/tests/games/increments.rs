@@ -40,16 +40,19 @@ impl Table {
         let (game, created) = Game::create(GAME, terms, PEOPLE[0], Duration::days(14), at(0));
         let created = if returns_increments { created.returning_increments() } else { created };
         let mut table = Self { game, log: vec![created], plies: vec![] };
-        table.execute(PEOPLE[1], Action::Join { join_code: None }, 0).expect("the seat is free");
+        table.execute(PEOPLE[1], JOIN, 0).expect("the seat is free");
         table
     }
 
     fn execute(&mut self, player: PlayerId, action: Action<'_>, seconds: i64) -> Result<(), Refusal> {
-        let context = Context::new(at(seconds), || GameId(Uuid::from_u128(9)));
-        let context = Context { newest_plies: &self.plies, log: &self.log, ..context };
         let command = Command { player, if_version: None, action };
-        let Decision { events, .. } = self.game.decide(&command, &context)?;
-        for event in events {
+        let decision = self.game.decide(&command, at(seconds))?;
+        self.keep(decision);
+        Ok(())
+    }
+
+    fn keep(&mut self, decision: Decision) {
+        for event in decision.events {
             if let Fact::Moved(moved) = &event.fact {
                 let previous = Previous { position: self.game.position().clone(), at: self.game.updated_at() };
                 self.plies.push(Ply::replay(&self.game, &previous, moved, event.at).expect("a ply"));
@@ -57,7 +60,6 @@ impl Table {
             self.game.apply(&event).expect("it follows");
             self.log.push(event);
         }
-        Ok(())
     }
 
     /// The player to move plays a turn.
@@ -65,14 +67,18 @@ impl Table {
         let seat = self.game.seat_to_move().expect("the game runs");
         let word = self.game.position().legal_moves()[0].to_string();
         let (ply, player) = (self.game.ply() + 1, self.game.players()[seat].expect("two play"));
-        self.execute(player, Action::Play { ply, word: &word }, seconds).expect("a legal move");
+        self.execute(player, play(ply, &word), seconds).expect("a legal move");
     }
 
     /// A player's last turn is taken back, as the other one agrees.
     fn take_back(&mut self, by: usize, seconds: i64) -> Result<(), Refusal> {
-        self.execute(PEOPLE[by], Action::Offer { kind: OfferKind::Takeback }, seconds)?;
-        let action = Action::Answer { kind: OfferKind::Takeback, answer: OfferAnswer::Accept };
-        self.execute(PEOPLE[1 - by], action, seconds)
+        for (player, action) in [(PEOPLE[by], offer as fn(_) -> _), (PEOPLE[1 - by], Action::Accept)] {
+            let subject = Subject::Takeback(TakebackContext { newest_plies: &self.plies, log: &self.log });
+            let command = Command { player, if_version: None, action: action(subject) };
+            let decision = self.game.decide(&command, at(seconds))?;
+            self.keep(decision);
+        }
+        Ok(())
     }
 
     fn banks(&self) -> (i64, i64) {

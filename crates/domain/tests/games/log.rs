@@ -44,19 +44,19 @@ proptest! {
             let legal = table.game.position().legal_moves();
             let word = legal.get(which % legal.len().max(1)).map(ToString::to_string).unwrap_or_default();
             let kind = OfferKind::ALL[which % OfferKind::ALL.len()];
-            let action = match what {
-                0 => Action::Abort,
-                1 => Action::Resign,
-                2..=6 => Action::Join { join_code: None },
-                7 => Action::Decline,
-                8..=15 => Action::Offer { kind },
-                16 => Action::Answer { kind, answer: OfferAnswer::Decline },
-                17 => Action::Answer { kind, answer: OfferAnswer::Withdraw },
-                18..=21 => Action::Answer { kind, answer: OfferAnswer::Accept },
-                _ => Action::Play { ply: table.game.ply() + 1, word: &word },
+            let (before, player) = (table.game.clone(), PEOPLE[person]);
+            let executed = match what {
+                0 => table.execute(player, Action::Abort, now),
+                1 => table.execute(player, Action::Resign, now),
+                2..=6 => table.execute(player, JOIN, now),
+                7 => table.execute(player, Action::Decline, now),
+                8..=15 => table.offer_at(player, kind, now),
+                16 => table.answer_at(player, kind, OfferAnswer::Decline, now),
+                17 => table.answer_at(player, kind, OfferAnswer::Withdraw, now),
+                18..=21 => table.answer_at(player, kind, OfferAnswer::Accept, now),
+                _ => table.execute(player, play(table.game.ply() + 1, &word), now),
             };
-            let before = table.game.clone();
-            let Ok(events) = table.execute(PEOPLE[person], action, now) else {
+            let Ok(events) = executed else {
                 prop_assert_eq!(&table.game, &before);
                 continue;
             };
@@ -84,8 +84,8 @@ fn a_move_that_the_log_has_already_is_not_played_twice() {
     table.play(START);
     let word = table.plies[0].mv.to_string();
     let decide = |player, word: &str, recorded| {
-        let command = Command { player, if_version: Some(&[2]), action: Action::Play { ply: 1, word } };
-        table.game.decide(&command, &Context { recorded, ..table.context(START) })
+        let command = Command { player, if_version: Some(&[2]), action: Action::Play { ply: 1, word, recorded } };
+        table.game.decide(&command, START)
     };
     assert_eq!(decide(mover, &word, &table.plies), Ok(Decision::default()));
     for (player, word, recorded) in [(mover, "F", &table.plies[..]), (other, &word, &table.plies), (mover, &word, &[])]
@@ -140,12 +140,11 @@ fn no_new_game_may_be_longer_than_a_stored_one() {
         // A game that was created with more ends as before.
         let options = AnyOptions::parse_recorded(variant, "standard", "max_plies=10000").expect("a text of a game");
         let mut table = Table::new(Terms { options, ..terms(Opponent::Open, variant, "", Clock::Unlimited) });
-        table.execute(PEOPLE[1], Action::Join { join_code: None }, START).expect("the seat is free");
+        table.execute(PEOPLE[1], JOIN, START).expect("the seat is free");
         table.game = Game::from_stored(GameState { ply: PLIES_MAX - 1, ..table.game.state().clone() });
         let mv = table.game.position().legal_moves()[0].to_string();
-        let command =
-            Command { player: table.to_move().0, if_version: None, action: Action::Play { ply: PLIES_MAX, word: &mv } };
-        let events = table.game.decide(&command, &table.context(START)).expect("a legal move").events;
+        let decided = table.decide(table.to_move().0, play(PLIES_MAX, &mv), START);
+        let events = decided.expect("a legal move").events;
         let Fact::Finished(result) = &events[1].fact else { panic!("{events:?}") };
         assert_eq!((result.winner, result.reason), (None, Reason::PlyLimit));
     }

@@ -129,7 +129,6 @@ fn an_agreed_draw_is_no_agreed_end_and_the_other_way_round() {
 #[test]
 fn an_agreed_end_is_not_a_move_of_one_player() {
     let table = Table::new(terms(Opponent::Oneself, Variant::Oware, "", Clock::Unlimited));
-    let action = Action::Play { ply: 1, word: "agree" };
-    let command = Command { player: PEOPLE[0], if_version: None, action };
-    assert_eq!(table.game.decide(&command, &table.context(START)), Err(Refusal::NotAMove(ParseMoveError::OneRow)));
+    let decided = table.decide(PEOPLE[0], play(1, "agree"), START);
+    assert_eq!(decided, Err(Refusal::NotAMove(ParseMoveError::OneRow)));
 }

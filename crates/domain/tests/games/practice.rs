@@ -33,7 +33,7 @@ fn practice_takes_a_turn_back_at_once_and_never_an_end() {
         for reply in [false, true] {
             if reply {
                 table.play_word("a", START);
-                table.execute(computer, Action::Play { ply: table.game.ply() + 1, word: "B" }, START).expect("a move");
+                table.execute(computer, play(table.game.ply() + 1, "B"), START).expect("a move");
             }
             let events = table.offer(PEOPLE[0], OfferKind::Takeback).expect("a turn stands");
             assert!(matches!(events[..], [Event { fact: Fact::Moved(_), .. }]), "{events:?}");
@@ -51,6 +51,34 @@ fn practice_takes_a_turn_back_at_once_and_never_an_end() {
         assert_eq!(Game::replay(table.game.id(), &table.log), Ok(table.game.clone()));
         assert_eq!(audit(table.game.id(), &table.log, Some(&table.game)), vec![]);
     }
+}
+
+#[test]
+fn a_rematch_of_practice_needs_room_for_a_game_against_the_computer() {
+    let mut table = practice(CLOCKS[0]);
+    let decide = |table: &Table, own, shared| {
+        let subject = rematch(0, RematchOpponent::Computer(computer_games(own, shared)));
+        table.decide(PEOPLE[0], offer(subject), START).map(|decision| decision.events.len())
+    };
+    // A game that is not over is the first reason.
+    assert_eq!(decide(&table, 3, 10), Err(NothingToOffer::NotOver.into()));
+    table.execute(PEOPLE[0], Action::Resign, START).expect("the game is active");
+    for (own, shared, refused) in [
+        (2, 9, None),
+        (3, 3, Some("a guest has at most 3 games against the computer that are not over")),
+        (
+            0,
+            10,
+            Some(
+                "the guests and new accounts of one network have at most 10 games against the computer that are not over",
+            ),
+        ),
+    ] {
+        assert_eq!(decide(&table, own, shared).err().map(|refusal| refusal.to_string()).as_deref(), refused);
+    }
+    // A rematch that has begun stands.
+    table.offer(PEOPLE[0], OfferKind::Rematch).expect("the game is over");
+    assert_eq!(decide(&table, 3, 10), Ok(0));
 }
 
 #[test]

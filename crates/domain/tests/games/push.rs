@@ -8,12 +8,12 @@ use mancala_rules::{AnyOptions, AnyPosition, Variant};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
 
+use crate::asks::{JOIN, offer, play};
+
 const ANA: PlayerId = PlayerId(Uuid::from_u128(1));
 const BO: PlayerId = PlayerId(Uuid::from_u128(2));
 const EVE: PlayerId = PlayerId(Uuid::from_u128(3));
 const START: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
-
-const JOIN: Action<'static> = Action::Join { join_code: None };
 
 /// A player, and the kind of what its devices show.
 type Shown = (PlayerId, NoticeKind);
@@ -84,9 +84,8 @@ impl Course {
 
     /// The events of an action.
     fn applied(&mut self, player: PlayerId, action: Action<'_>) -> Vec<Event> {
-        let context = Context::new(START, || GameId(Uuid::from_u128(9)));
         let command = Command { player, if_version: None, action };
-        let events = self.game.decide(&command, &context).expect("it is allowed").events;
+        let events = self.game.decide(&command, START).expect("it is allowed").events;
         for event in &events {
             self.game.apply(event).expect("it follows");
         }
@@ -106,21 +105,16 @@ fn shown(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Shown> {
     pushes(game, previous, events).into_iter().map(|notice| (notice.player, notice.kind)).collect()
 }
 
-const fn ply(ply: u32, word: &str) -> Action<'_> {
-    Action::Play { ply, word }
-}
-
 #[test]
 fn a_device_shows_invitations_turns_and_ends_and_nothing_else() {
     let (mut course, invited) = Course::begin(Opponent::Player { player: BO });
     assert_eq!(invited, [(BO, NoticeKind::Invited)]);
     assert_eq!(course.act(BO, JOIN), [(ANA, NoticeKind::YourTurn)]);
     // The last seed falls into the store, so the turn goes on.
-    assert_eq!(course.act(ANA, ply(1, "C")), []);
-    assert_eq!(course.act(ANA, ply(2, "A")), [(BO, NoticeKind::YourTurn)]);
-    let draw = OfferKind::Draw;
-    assert_eq!(course.act(ANA, Action::Offer { kind: draw }), []);
-    assert_eq!(course.act(BO, Action::Answer { kind: draw, answer: OfferAnswer::Decline }), []);
+    assert_eq!(course.act(ANA, play(1, "C")), []);
+    assert_eq!(course.act(ANA, play(2, "A")), [(BO, NoticeKind::YourTurn)]);
+    assert_eq!(course.act(ANA, offer(Subject::Draw)), []);
+    assert_eq!(course.act(BO, Action::DeclineOffer(OfferKind::Draw)), []);
     assert_eq!(course.act(BO, Action::Resign), [(ANA, NoticeKind::Finished)]);
 }
 
@@ -135,17 +129,17 @@ fn the_player_that_ends_a_game_is_not_told_of_it() {
     // Time, and an agreement, are of neither.
     assert_eq!(invitation().wait(Duration::days(15), None), both);
     let mut begun = Course::begun();
-    begun.act(ANA, ply(1, "A"));
-    begun.act(BO, ply(2, "a"));
-    assert_eq!(begun.wait(Duration::hours(2), Some((ANA, ply(3, "D")))), both);
+    begun.act(ANA, play(1, "A"));
+    begun.act(BO, play(2, "a"));
+    assert_eq!(begun.wait(Duration::hours(2), Some((ANA, play(3, "D")))), both);
     // The last ply is of its player.
     let (mut last, _) =
         Course::begin_with(Opponent::Player { player: BO }, Some("0,0,0,0,0,1/1,0,0,0,0,0 30-16 S e 1 1S"));
     last.act(BO, JOIN);
-    assert_eq!(last.act(ANA, ply(1, "F")), [both[1]]);
+    assert_eq!(last.act(ANA, play(1, "F")), [both[1]]);
     let mut agreed = Course::begun();
-    agreed.act(ANA, Action::Offer { kind: OfferKind::Draw });
-    let accept = Action::Answer { kind: OfferKind::Draw, answer: OfferAnswer::Accept };
+    agreed.act(ANA, offer(Subject::Draw));
+    let accept = Action::Accept(Subject::Draw);
     assert_eq!(agreed.act(BO, accept), both);
 }
 
@@ -153,13 +147,13 @@ fn the_player_that_ends_a_game_is_not_told_of_it() {
 fn of_each_player_the_last_notice_is_shown_if_it_is_still_true() {
     let (mut course, _) = Course::begin(Opponent::Open);
     // Ana's turn is over, and Bo's has begun.
-    assert_eq!(course.act_all(&[(BO, JOIN), (ANA, ply(1, "A"))]), [(BO, NoticeKind::YourTurn)]);
+    assert_eq!(course.act_all(&[(BO, JOIN), (ANA, play(1, "A"))]), [(BO, NoticeKind::YourTurn)]);
     let mut begun = Course::begun();
-    let turns = [(ANA, ply(1, "A")), (BO, ply(2, "a")), (ANA, ply(3, "D")), (BO, ply(4, "d"))];
+    let turns = [(ANA, play(1, "A")), (BO, play(2, "a")), (ANA, play(3, "D")), (BO, play(4, "d"))];
     assert_eq!(begun.act_all(&turns), [(ANA, NoticeKind::YourTurn)]);
     // An end makes all before it untrue.
     let mut ended = Course::begun();
-    assert_eq!(ended.act_all(&[(ANA, ply(1, "A")), (ANA, Action::Resign)]), [(BO, NoticeKind::Finished)]);
+    assert_eq!(ended.act_all(&[(ANA, play(1, "A")), (ANA, Action::Resign)]), [(BO, NoticeKind::Finished)]);
 }
 
 #[test]
@@ -175,7 +169,7 @@ fn a_game_that_is_played_alone_shows_nothing() {
         let (mut course, created) = Course::begin(opponent.clone());
         assert_eq!(is_pushed(&course.game), is_shown, "{opponent:?}");
         if !is_shown {
-            assert_eq!((created, course.act(ANA, ply(1, "A"))), (vec![], vec![]), "{opponent:?}");
+            assert_eq!((created, course.act(ANA, play(1, "A"))), (vec![], vec![]), "{opponent:?}");
         }
     }
 }
@@ -193,7 +187,7 @@ fn a_notice_is_current_while_it_is_true() {
     assert_eq!(current(&course.game, ANA), rest);
     course.act(BO, JOIN);
     assert_eq!((current(&course.game, ANA), current(&course.game, BO)), (turn.clone(), rest.clone()));
-    course.act(ANA, ply(1, "A"));
+    course.act(ANA, play(1, "A"));
     assert_eq!((current(&course.game, ANA), current(&course.game, BO)), (rest.clone(), turn));
     course.act(BO, Action::Resign);
     for player in [ANA, BO, EVE] {

@@ -1,12 +1,14 @@
 //! A game at a table: people, terms, and commands whose events are applied and kept.
 
 use mancala_domain::{
-    Action, Clock, Command, Context, Decision, Event, Fact, Game, GameId, OfferAnswer, OfferKind, Opponent, PlayerId,
-    Ply, Previous, Refusal, Seat, Terms, Visibility,
+    Action, Clock, Command, Decision, Event, Fact, Game, GameId, OfferAnswer, OfferKind, Opponent, PlayerId, Ply,
+    Previous, Refusal, Seat, Terms, Visibility,
 };
 use mancala_rules::{AnyOptions, Variant};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
+
+use crate::asks::{self, JOIN};
 
 pub const PEOPLE: [PlayerId; 3] =
     [PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2)), PlayerId(Uuid::from_u128(3))];
@@ -50,12 +52,12 @@ impl Table {
     /// A game of two in which nothing was played.
     pub fn of_two(variant: Variant, clock: Clock) -> Self {
         let mut table = Self::new(terms(Opponent::Open, variant, "", clock));
-        table.execute(PEOPLE[1], Action::Join { join_code: None }, START).expect("the seat is free");
+        table.execute(PEOPLE[1], JOIN, START).expect("the seat is free");
         table
     }
 
-    pub fn context(&self, now: OffsetDateTime) -> Context<'_> {
-        Context { newest_plies: &self.plies, ..Context::new(now, || GameId(Uuid::from_u128(9))) }
+    pub fn decide(&self, player: PlayerId, action: Action<'_>, now: OffsetDateTime) -> Result<Decision, Refusal> {
+        self.game.decide(&Command { player, if_version: None, action }, now)
     }
 
     /// Executes an action, if it is not refused.
@@ -65,8 +67,12 @@ impl Table {
         action: Action<'_>,
         now: OffsetDateTime,
     ) -> Result<Vec<Event>, Refusal> {
-        let command = Command { player, if_version: None, action };
-        let Decision { events, effects } = self.game.decide(&command, &self.context(now))?;
+        let decision = self.decide(player, action, now)?;
+        Ok(self.keep(decision))
+    }
+
+    /// Applies what was decided.
+    fn keep(&mut self, Decision { events, effects }: Decision) -> Vec<Event> {
         let moves = events.iter().filter(|event| matches!(event.fact, Fact::Moved(_))).count();
         assert!(moves == 1 || moves == 0 && effects.is_empty());
         let plies = self.plies.len();
@@ -74,7 +80,7 @@ impl Table {
         if moves == 1 {
             assert_eq!(self.plies[plies].effects, effects);
         }
-        Ok(events)
+        events
     }
 
     pub fn apply(&mut self, events: &[Event]) {
@@ -105,15 +111,33 @@ impl Table {
 
     pub fn play_word(&mut self, word: &str, now: OffsetDateTime) {
         let (player, _) = self.to_move();
-        self.execute(player, Action::Play { ply: self.game.ply() + 1, word }, now).expect("a legal move");
+        self.execute(player, asks::play(self.game.ply() + 1, word), now).expect("a legal move");
     }
 
     pub fn offer(&mut self, player: PlayerId, kind: OfferKind) -> Result<Vec<Event>, Refusal> {
-        self.execute(player, Action::Offer { kind }, self.game.updated_at())
+        self.offer_at(player, kind, self.game.updated_at())
     }
 
     pub fn answer(&mut self, player: PlayerId, kind: OfferKind, answer: OfferAnswer) -> Result<Vec<Event>, Refusal> {
-        self.execute(player, Action::Answer { kind, answer }, self.game.updated_at())
+        self.answer_at(player, kind, answer, self.game.updated_at())
+    }
+
+    pub fn offer_at(&mut self, player: PlayerId, kind: OfferKind, now: OffsetDateTime) -> Result<Vec<Event>, Refusal> {
+        let subject = asks::subject(kind, &self.game, &self.plies, &self.log);
+        let decision = self.decide(player, asks::offer(subject), now)?;
+        Ok(self.keep(decision))
+    }
+
+    pub fn answer_at(
+        &mut self,
+        player: PlayerId,
+        kind: OfferKind,
+        answer: OfferAnswer,
+        now: OffsetDateTime,
+    ) -> Result<Vec<Event>, Refusal> {
+        let subject = asks::subject(kind, &self.game, &self.plies, &self.log);
+        let decision = self.decide(player, asks::answer(subject, answer), now)?;
+        Ok(self.keep(decision))
     }
 
     /// The player to move, and the other one.
