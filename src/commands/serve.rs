@@ -11,7 +11,7 @@ use mancala_server::{
     domain::ReservedNames,
     embedded::Embedded,
     file_plan::FilePlan,
-    http::{self, ImportQuotas, Mailing, Page, RateLimits, Service, Tokens},
+    http::{self, ImportQuotas, Mailing, Page, RateLimits, Service, Settings, Tokens},
     jobs,
     metrics::Metrics,
     openid::Issuers,
@@ -92,12 +92,12 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let bounds = Bounds { plan, files, jobs_delay };
     let background = Background::start(options, &push, bounds, &database, &writers, &metrics, mail)?;
     let mut service = service(options, (plan, files), database, writers, tokens.accepting(&accepted), metrics);
-    service.push = push;
+    service.settings.push = push;
     service.access_log.clone_from(&access_log);
     service.standby = standby;
     service.issuers = Arc::new(issuers);
     if has_mail {
-        service.mailing = Mailing::On;
+        service.settings.mailing = Mailing::On;
     }
     let drain = Duration::from_secs(options.drain_s);
     let served = server::run(bound, metrics_bound, service, drain, stops).await;
@@ -168,15 +168,17 @@ fn service(
         files,
         public_url: options.public_url.clone(),
         shutdown_timeout_s: options.shutdown_timeout_s,
-        network_games_max: options.guest_network_games,
-        open_for: time::Duration::days(options.open_game_days.into()),
         issuers: Arc::default(),
-        webhook_reach: webhook_reach(options),
-        mailing: Mailing::Off,
-        push: Push::default(),
-        import_quotas: ImportQuotas {
-            account: ImportTotal { games: options.import_games_max, plies: options.import_plies_max },
-            guest: ImportTotal { games: options.import_guest_games_max, plies: options.import_guest_plies_max },
+        settings: Settings {
+            open_for: time::Duration::days(options.open_game_days.into()),
+            network_games_max: options.guest_network_games,
+            webhook_reach: webhook_reach(options),
+            mailing: Mailing::Off,
+            push: Push::default(),
+            import_quotas: ImportQuotas {
+                account: ImportTotal { games: options.import_games_max, plies: options.import_plies_max },
+                guest: ImportTotal { games: options.import_guest_games_max, plies: options.import_guest_plies_max },
+            },
         },
         reserved_names: Arc::new(ReservedNames::new(options.reserved_names.iter().map(String::as_str))),
         metrics,

@@ -46,7 +46,7 @@ pub use routes::{document, document_3_0};
 pub use serve::serve;
 pub use service::{RateLimits, Service};
 pub use state::{
-    ImportQuotas,
+    ImportQuotas, Settings,
     clock_watch::ClockWatch,
     key_file::{Links as KeyLinks, read as read_key_file, write_new as write_new_key_file},
     mailing::Mailing,

@@ -31,7 +31,7 @@ use super::{
     request::{accept, auth, origin::PublicUrl},
     routes,
     service::Service,
-    shared::Shared,
+    state::Shared,
     watching::watch,
 };
 use crate::{access_log::AccessLog, metrics::Metrics};
@@ -47,7 +47,7 @@ pub fn serve(listener: TcpListener, service: Service) -> io::Result<Server> {
     let room = Room::of_worker(connections_max, plan.workers, &service.trusted_proxies, data.limits.is_some());
     service.hub.limit(files.waiters);
     data.watch(&service.metrics, &room);
-    let shared = Shared::start(service)?;
+    let shared = Arc::new(Shared::start(service)?);
     watch(&shared);
     // Runs on each worker's own thread. A connection is used on the thread that made it, so no answer crosses threads.
     let app = move || {

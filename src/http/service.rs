@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     layers::limits::LimitClock,
     page::Page,
-    state::{ImportQuotas, mailing::Mailing, tokens::Tokens},
+    state::{Settings, tokens::Tokens},
 };
 use crate::{
     access_log::AccessLog,
@@ -19,8 +19,6 @@ use crate::{
     live::Hub,
     metrics::Metrics,
     openid::Issuers,
-    push::Push,
-    webhook::Reach,
 };
 
 /// The parameters of a service.
@@ -50,20 +48,10 @@ pub struct Service {
     pub public_url: Option<String>,
     /// How long a stopping service waits for the requests that it has accepted.
     pub shutdown_timeout_s: u64,
-    /// How long an open game waits for a second player.
-    pub open_for: time::Duration,
-    /// How many games against the computer all guests and new accounts of one network may have at once, if rate limits are on.
-    pub network_games_max: u32,
+    /// What handlers read.
+    pub settings: Settings,
     /// The issuers by which people sign in.
     pub issuers: Arc<Issuers>,
-    /// The addresses at which players may register webhooks.
-    pub webhook_reach: Reach,
-    /// Whether the caller sends the mails that are queued.
-    pub mailing: Mailing,
-    /// Which push notifications are sent.
-    pub push: Push,
-    /// How much of imports each player may have stored.
-    pub import_quotas: ImportQuotas,
     /// Names that no player may take.
     pub reserved_names: Arc<ReservedNames>,
     pub metrics: Arc<Metrics>,

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    shared::Shared,
-    state::{clock_watch::ClockWatch, heavy::Heavy, recent::RecentGames, uploads::Uploads},
-};
+use super::state::{Shared, clock_watch::ClockWatch, heavy::Heavy, recent::RecentGames, uploads::Uploads};
 use crate::{
     db::{
         Database, Writers,

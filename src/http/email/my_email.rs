@@ -89,7 +89,7 @@ pub async fn write_my_email(
     if auth::suspension(&request).is_some() {
         suspended::refuse(&state, caller.player).await?;
     }
-    state.mailing.require()?;
+    state.settings.mailing.require()?;
     let address = address::read(&email)?;
     confirmed.await?;
     let before = addresses::find(&state.db, caller.player, now()).await?;
@@ -107,7 +107,8 @@ pub async fn write_my_email(
 
 async fn show(state: &AppState, caller: Caller) -> Result<HttpResponse, Problem> {
     let found = addresses::find(&state.db, caller.player, now()).await?;
-    let view = EmailView { is_available: state.mailing == Mailing::On, addresses: EmailAddressesView::of(&found) };
+    let view =
+        EmailView { is_available: state.settings.mailing == Mailing::On, addresses: EmailAddressesView::of(&found) };
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(view))
 }
 

@@ -47,7 +47,7 @@ const ATTEMPTS_MAX: u32 = 4;
 )]
 #[get("/password-reset")]
 pub async fn get_password_reset(state: Data<AppState>, _: Query<NoQuery>) -> HttpResponse {
-    let is_available = state.mailing == Mailing::On;
+    let is_available = state.settings.mailing == Mailing::On;
     HttpResponse::Ok().insert_header(KEPT_FOR_A_MINUTE).json(PasswordReset { is_available })
 }
 
@@ -71,7 +71,7 @@ pub async fn create_password_reset(
     _: Query<NoQuery>,
     body: Body<CreatePasswordReset>,
 ) -> Result<HttpResponse, Problem> {
-    state.mailing.require()?;
+    state.settings.mailing.require()?;
     resets::request(&state.db, &address::read(&body.0.email)?, now()).await?;
     Ok(HttpResponse::Accepted().finish())
 }

@@ -210,7 +210,7 @@ async fn load_rematch(state: &AppState, seat: Seat, loaded: &mut Loaded) -> Resu
 /// The games against the computer that bound how many more a player may begin.
 pub(super) async fn computer_games(state: &AppState, player: &Player) -> Result<ComputerGames, DbError> {
     let running = computer_games::count(&state.db, player.id).await?;
-    let network = Sharing::Network { games_max: state.network_games_max };
+    let network = Sharing::Network { games_max: state.settings.network_games_max };
     let sharing = if running.is_of_app { Sharing::App } else { network };
     Ok(ComputerGames { kind: player.kind, own: running.own, shared: running.shared, sharing })
 }

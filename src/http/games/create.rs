@@ -128,7 +128,7 @@ pub async fn create_game(
     }
     limits::count_stored(&request, GAME_BYTES + if keyed.is_some() { KEY_BYTES } else { 0 })?;
     let id = GameId(Uuid::now_v7()).in_slot(terms.slot(caller.player));
-    let (game, created) = Game::create(id, terms, caller.player, state.open_for, now());
+    let (game, created) = Game::create(id, terms, caller.player, state.settings.open_for, now());
     let created = begun(&state, created).await?;
     let seated = SeatedGame { hotseat_name, ..seated_alone(game, &creator) };
     let answer = ShownGame::of(&seated, Some(caller.player)).as_created(seated.game.id());

@@ -157,7 +157,7 @@ impl Pairing<'_> {
             pause_before(state, attempt).await;
             let now = now();
             let id = GameId(Uuid::now_v7()).in_slot(self.terms.slot(self.player.id));
-            let (game, created) = Game::create(id, self.terms.clone(), self.player.id, state.open_for, now);
+            let (game, created) = Game::create(id, self.terms.clone(), self.player.id, state.settings.open_for, now);
             let created = begun(state, created).await?;
             let wanted = Seek {
                 player: self.player.id,

@@ -83,7 +83,7 @@ pub async fn create_device(
 ) -> Result<HttpResponse, Problem> {
     let CreateDevice { kind, subscription, token, language } = body.0;
     let kind = DeviceKind::from(kind);
-    if !state.push.offers(kind) {
+    if !state.settings.push.offers(kind) {
         let detail = format!("this server sends no push notifications to devices of the kind `{}`", kind.as_str());
         return Err(Problem::new(Code::PushNotOffered, detail));
     }
@@ -180,12 +180,12 @@ fn address_of(
             Err(Problem::invalid("/subscription", "an app has a token, and no subscription"))
         }
         DeviceKind::Fcm => {
-            let host = state.push.fcm.as_ref().map(Fcm::host);
+            let host = state.settings.push.fcm.as_ref().map(Fcm::host);
             let detail = "a registration token has 16 to 1024 of the characters A-Z, a-z, 0-9, `-`, `_` and `:`";
             address_of_app(kind, host, required(token)?, Fcm::is_token, detail)
         }
         DeviceKind::Apns => {
-            let host = state.push.apns.as_ref().map(Apns::host);
+            let host = state.settings.push.apns.as_ref().map(Apns::host);
             let token = required(token)?.to_ascii_lowercase();
             address_of_app(kind, host, token, Apns::is_token, "a device token has 64 to 200 hexadecimal digits")
         }
@@ -217,7 +217,7 @@ fn address_of_browser(state: &AppState, subscription: Option<SubscriptionBody>) 
     let Some(SubscriptionBody { endpoint, keys, .. }) = subscription else {
         return Err(Problem::invalid_as("required", "/subscription", "a browser is registered with its subscription"));
     };
-    let endpoint = Endpoint::parse(&endpoint, state.webhook_reach)
+    let endpoint = Endpoint::parse(&endpoint, state.settings.webhook_reach)
         .map_err(|error| Problem::invalid("/subscription/endpoint", error.to_string()))?;
     let wrong = |error: SubscriptionError| {
         let field = match error {

@@ -24,8 +24,8 @@ use crate::{
 #[get("/push")]
 pub async fn get_push(state: Data<AppState>, _: Query<NoQuery>) -> Result<HttpResponse, Problem> {
     let view = PushView {
-        kinds: state.push.kinds().into_iter().map(DeviceKind::as_str).collect(),
-        web: state.push.web.as_ref().map(|web| WebPushView { public_key: web.public_key() }),
+        kinds: state.settings.push.kinds().into_iter().map(DeviceKind::as_str).collect(),
+        web: state.settings.push.web.as_ref().map(|web| WebPushView { public_key: web.public_key() }),
     };
     Ok(HttpResponse::Ok().insert_header(KEPT_FOR_A_MINUTE).json(view))
 }

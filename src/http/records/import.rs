@@ -130,7 +130,7 @@ pub async fn import_games(
     }
     let mut upload = state.uploads.begin(caller.player, limits::client(&request).address)?;
     let body = import_body::receive(payload, &mut upload).await?;
-    let importer = Importer { player: caller.player, quota: state.import_quotas.of(own.kind) };
+    let importer = Importer { player: caller.player, quota: state.settings.import_quotas.of(own.kind) };
     let import = Importing { state, caller, importer, key, visibility, kind, request, _upload: upload };
     // The task goes on if the client hangs up. Otherwise its permit and its upload would end before its work on other threads.
     rt::spawn(import.run(body).in_current_span()).await.map_err(Problem::internal)?

@@ -72,7 +72,7 @@ pub async fn list_imports(
     if let Some(cursor) = &next_cursor {
         response.insert_header(next_link("/v1/me/imports", request.query_string(), cursor));
     }
-    let (used, quota) = (usage::find(&state.db, caller.player).await?, state.import_quotas.of(own.kind));
+    let (used, quota) = (usage::find(&state.db, caller.player).await?, state.settings.import_quotas.of(own.kind));
     Ok(response.insert_header(NOT_KEPT).insert_header(VARIES).json(ImportPage {
         items: page.games.iter().map(|seated| GameView::of(seated, Some(caller.player))).collect(),
         next_cursor,

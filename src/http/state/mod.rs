@@ -22,5 +22,5 @@ mod signatures;
 pub(crate) mod tokens;
 pub(crate) mod uploads;
 
-pub(crate) use app_state::AppState;
-pub use app_state::ImportQuotas;
+pub(crate) use app_state::{AppState, Shared};
+pub use app_state::{ImportQuotas, Settings};

@@ -92,7 +92,7 @@ pub async fn create_webhook(
         id: Uuid::now_v7(),
         player: caller.player,
         created_at: now(),
-        url: parse_url(&url, state.webhook_reach)?,
+        url: parse_url(&url, state.settings.webhook_reach)?,
         events: events.map(|events| kind_words(&events)),
         secret: new_secret(),
         previous_until: vec![],
@@ -204,7 +204,8 @@ pub async fn update_webhook(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     let UpdateWebhook { url, events, enabled } = body.0;
-    let changes = Changes { url: url.map(|url| parse_url(&url, state.webhook_reach)).transpose()?, events, enabled };
+    let changes =
+        Changes { url: url.map(|url| parse_url(&url, state.settings.webhook_reach)).transpose()?, events, enabled };
     player::find(&state, caller).await?;
     if changes.url.is_some() || changes.enabled == Some(true) {
         limits::count_more(&request, CHALLENGE_CALLS)?;

@@ -3,13 +3,12 @@
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use mancala_server::http::RateLimits;
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
 use crate::support::{
     answer::{Answer, send_raw},
-    app::{Setup, TestApp},
+    app::{TestApp, limited},
     calls::{Guest, send, signed},
 };
 
@@ -68,7 +67,7 @@ fn operations(document: &Value) -> Vec<(Method, String)> {
 
 #[actix_web::test]
 async fn every_answer_of_every_route_is_complete() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(limited).await;
     let (id, south, _) = app.started(&json!({})).await;
     let document = app.get("/openapi.json", None).await.body;
     let mut statuses = vec![];
@@ -111,7 +110,7 @@ async fn every_answer_of_every_route_is_complete() {
 
 #[actix_web::test]
 async fn failures_of_the_server_and_too_many_calls_are_complete_as_well() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(limited).await;
     let (id, south, _) = app.started(&json!({})).await;
     let path = format!("/v1/games/{id}");
     sqlx::raw_sql("alter table game rename column version to broken").execute(&app.db).await.expect("it breaks");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::TestApp,
     apps::{app_name, new_key, until_refused},
     calls::{Guest, send, signed},
     clock::now,
@@ -80,7 +80,7 @@ async fn call(app: &TestApp, operation: &Operation, caller: Option<&Guest>) -> A
 #[actix_web::test]
 async fn each_operation_opens_to_the_callers_of_the_document_only() {
     let issuers = StubIssuer::start().issuers_as("x", Reach::Anywhere);
-    let app = TestApp::start_with(Setup { issuers, ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| service.issuers = issuers).await;
     let acme = app.new_app("acme").await;
     let disabled = app.new_app("disabled").await;
     apps::disable(&app.db, &app_name("disabled"), now()).await.expect("it is disabled");

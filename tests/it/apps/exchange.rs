@@ -1,18 +1,15 @@
 //! The exchange of tokens: whose are taken, and that what is wrong with one is refused and stores nothing.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use mancala_server::{
-    db::apps::{
-        self,
-        issuers::{self, KeySource, Trust, Trusting},
-    },
-    http::RateLimits,
+use mancala_server::db::apps::{
+    self,
+    issuers::{self, KeySource, Trust, Trusting},
 };
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{
-    app::{Setup, TestApp},
+    app::{TestApp, never_refilled},
     apps::{app_name, until_refused},
     calls::{Guest, send},
     clock::now,
@@ -262,7 +259,7 @@ async fn a_token_for_two_apps_is_refused() {
 
 #[actix_web::test]
 async fn an_address_is_counted_before_a_token_is_read() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::NeverRefilled, ..Setup::default() }).await;
+    let app = TestApp::start_with(never_refilled).await;
     let key = Key::p256();
     trusting(&app, &key).await;
     for _ in 0..300 {

@@ -1,12 +1,12 @@
 //! The keys of apps: made by the command, rotated and disabled, and what becomes of the tokens of an app's players.
 
 use futures_util::future::join;
-use mancala_server::{db::apps, http::RateLimits};
+use mancala_server::db::apps;
 use serde_json::json;
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::{TestApp, limited},
     apps::{app_name, new_key, until_refused},
     binary::{server, url},
     calls::Guest,
@@ -128,7 +128,7 @@ async fn the_command_makes_lists_rotates_disables_and_enables_apps() {
 
 #[actix_web::test]
 async fn the_calls_of_an_app_have_a_quota_of_their_own() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(limited).await;
     let (acme, other) = (app.new_app("acme").await, app.new_app("other").await);
     let left = async |key: &Guest| {
         let answer = app.get("/v1/apps/me", Some(key)).await;

@@ -1,11 +1,11 @@
 //! The quotas that an operator chooses for an app: by the command, on a server that runs.
 
-use mancala_server::{db::apps::issuers::KeySource, http::RateLimits};
+use mancala_server::db::apps::issuers::KeySource;
 use serde_json::json;
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::{TestApp, never_refilled},
     binary::{server, url},
     calls::Guest,
     database::count_rows,
@@ -18,7 +18,7 @@ fn shown(answer: &Answer, name: &str) -> String {
 
 #[actix_web::test]
 async fn an_operator_chooses_the_quotas_of_an_app_that_is_served() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::NeverRefilled, ..Setup::default() }).await;
+    let app = TestApp::start_with(never_refilled).await;
     let database = url(&app);
     let run = |arguments: &[&str]| {
         let output = server(&[&["--database-url", &database, "app"], arguments].concat()).output().expect("it runs");

@@ -14,7 +14,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use crate::support::{
-    app::{Setup, TestApp},
+    app::TestApp,
     apps::app_name,
     binary::{server, url},
     clock::now,
@@ -130,7 +130,7 @@ async fn without_keys_an_exchange_is_refused_for_a_moment() {
 #[actix_web::test]
 async fn keys_are_not_fetched_from_private_addresses() {
     let webhook_reach = Reach::Public(Ports::new(&[443]).expect("a port"));
-    let app = TestApp::start_with(Setup { webhook_reach, ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| service.settings.webhook_reach = webhook_reach).await;
     let (server, key) = (KeyServer::start().await, Key::p256());
     trusting(&app, &server).await;
     server.publish(&[key.jwk("k1")]);

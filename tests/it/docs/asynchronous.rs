@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use mancala_server::http::RateLimits;
 use reqwest::Method;
 use serde_json::Value;
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::{TestApp, limited},
     calls::send,
 };
 
@@ -158,7 +157,7 @@ impl Variables {
 #[actix_web::test]
 async fn the_game_of_the_page_on_asynchronous_play_goes_as_it_says() {
     // A server with its default options.
-    let mut app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let mut app = TestApp::start_with(limited).await;
     let mut known = Variables::default();
     for step in steps() {
         match step {

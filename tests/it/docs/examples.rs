@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::operators;
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::TestApp,
     calls::{Guest, send, signed},
     fcm::google,
     push::web_push,
@@ -174,10 +174,9 @@ const REFUSED: [(&str, &str); 13] = [
 
 #[actix_web::test]
 async fn the_examples_of_all_operations_work_as_they_stand() {
-    let app = TestApp::start_with(Setup {
-        mailing: Mailing::On,
-        push: Push { fcm: Some(google()), ..web_push() },
-        ..Setup::default()
+    let app = TestApp::start_with(|service| {
+        service.settings.mailing = Mailing::On;
+        service.settings.push = Push { fcm: Some(google()), ..web_push() };
     })
     .await;
     let document = app.get("/openapi.json", None).await.body;

@@ -6,9 +6,8 @@ use std::{
 };
 
 use actix_web::web;
-use mancala_server::http::RateLimits;
 
-use crate::support::app::{Setup, TestApp};
+use crate::support::app::TestApp;
 
 const README: &str = include_str!("../../../README.md");
 
@@ -58,7 +57,7 @@ fn run(script: &str) -> Output {
 #[actix_web::test]
 async fn the_game_by_curl_goes_as_the_readme_says() {
     // A server with its default options.
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(limited).await;
     let blocks = blocks();
     assert_eq!(blocks.iter().filter(|block| block.commands.contains(BASE)).count(), 1);
     let base = format!("BASE=http://{}\n", app.address);

@@ -7,7 +7,7 @@ use sqlx::AssertSqlSafe;
 
 use super::steps::{PASSWORD, ask, reset, set, start, verified, verify};
 use crate::support::{
-    app::{Setup, TestApp},
+    app::{LOOPBACK, TestApp},
     calls::{Guest, send, signed},
     database::count_rows,
     smtp::Mail,
@@ -211,13 +211,12 @@ async fn a_link_of_an_hour_ago_or_of_another_address_sets_nothing() {
 
 #[actix_web::test]
 async fn calls_that_lead_to_mails_are_limited_by_network() {
-    let setup = Setup {
-        mailing: Mailing::On,
-        rate_limits: RateLimits::NeverRefilled,
-        trusted_proxies: vec!["127.0.0.0/8"],
-        ..Setup::default()
-    };
-    let app = TestApp::start_with(setup).await;
+    let app = TestApp::start_with(|service| {
+        service.settings.mailing = Mailing::On;
+        service.rate_limits = RateLimits::NeverRefilled;
+        service.trusted_proxies = vec![LOOPBACK];
+    })
+    .await;
     let ask = async |address: &str, n: u32| {
         let request = app.request(Method::POST, "/v1/password-reset").header("x-forwarded-for", address);
         send(request.json(&json!({ "email": format!("a{n}@mail.example") }))).await

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::steps::{PASSWORD, ask, press, remove, reset, set, verified, verify};
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::TestApp,
     calls::{Guest, send},
     database::count_rows,
     issuer::{StubIssuer, player_of},
@@ -17,8 +17,15 @@ use crate::support::{
 
 async fn start() -> (TestApp, SmtpServer, StubIssuer) {
     let issuer = StubIssuer::start();
-    let setup = Setup { mailing: Mailing::On, issuers: issuer.issuers(Reach::Anywhere), ..Setup::default() };
-    (TestApp::start_with(setup).await, SmtpServer::start().await, issuer)
+    (
+        TestApp::start_with(|service| {
+            service.settings.mailing = Mailing::On;
+            service.issuers = issuer.issuers(Reach::Anywhere);
+        })
+        .await,
+        SmtpServer::start().await,
+        issuer,
+    )
 }
 
 async fn restore(app: &TestApp, token: &str) -> Answer {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::TestApp,
     calls::{Guest, send},
     smtp::SmtpServer,
 };
@@ -14,7 +14,7 @@ use crate::support::{
 pub const PASSWORD: &str = "correct horse";
 
 pub async fn start() -> (TestApp, SmtpServer) {
-    let app = TestApp::start_with(Setup { mailing: Mailing::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| service.settings.mailing = Mailing::On).await;
     (app, SmtpServer::start().await)
 }
 

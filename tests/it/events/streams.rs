@@ -21,7 +21,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::support::{
-    app::{Setup, TestApp},
+    app::TestApp,
     binary::{Running, url},
     calls::{Guest, send, signed},
     clock::{pause, until},
@@ -205,7 +205,7 @@ async fn a_client_that_hangs_up_is_no_subscriber_any_more() {
 
 #[actix_web::test]
 async fn a_client_that_does_not_take_its_stream_is_cut_off() {
-    let app = TestApp::start_with(Setup { keep_alive: Duration::from_secs(1), ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| service.keep_alive = Duration::from_secs(1)).await;
     let (id, _, _) = finished_with_rematch(&app, 20).await;
     let request = format!("GET /v1/games/{id}/events HTTP/1.1\r\nhost: x\r\naccept: text/event-stream\r\n\r\n");
     // Many times what the system keeps for a client that does not read.

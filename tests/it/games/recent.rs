@@ -13,7 +13,7 @@ use sqlx::AssertSqlSafe;
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::TestApp,
     binary::{Running, url},
     calls::{Guest, send},
     scrape::count,
@@ -162,7 +162,7 @@ async fn moves_through_two_servers_in_turn_are_all_played_and_never_shown_stale(
 #[actix_web::test]
 async fn a_name_that_was_changed_or_erased_elsewhere_is_shown_at_once() {
     let app = TestApp::start().await;
-    let (other, _) = app.second_server_with(&Setup::default());
+    let (other, _) = app.second_server_with(|_| {});
     let (id, south, north) = app.started(&json!({})).await;
     let elsewhere = || send(Client::new().get(format!("http://{other}/v1/games/{id}")));
     // The game is in that server's cache from the first answer on.
@@ -186,7 +186,7 @@ async fn a_name_that_was_changed_or_erased_elsewhere_is_shown_at_once() {
 #[actix_web::test]
 async fn an_erased_name_is_not_shown_of_a_game_that_was_over_before() {
     let app = TestApp::start().await;
-    let (other, _) = app.second_server_with(&Setup::default());
+    let (other, _) = app.second_server_with(|_| {});
     let (id, south, north) = app.started(&json!({})).await;
     assert_eq!(app.resign_game(&id, &south).await.status, 200);
     let elsewhere = || send(Client::new().get(format!("http://{other}/v1/games/{id}")));
@@ -202,7 +202,7 @@ async fn an_erased_name_is_not_shown_of_a_game_that_was_over_before() {
 #[actix_web::test]
 async fn a_list_shows_what_was_changed_elsewhere_at_once() {
     let app = TestApp::start().await;
-    let (other, metrics) = app.second_server_with(&Setup::default());
+    let (other, metrics) = app.second_server_with(|_| {});
     let (id, south, north) = app.started(&json!({"visibility": "public"})).await;
     let (still, ..) = app.started(&json!({"visibility": "public"})).await;
     let listed = async |query: &str| {
@@ -249,7 +249,7 @@ async fn a_game_that_cannot_be_read_is_missing_in_lists_alone() {
     for (column, value) in [("position = $1", "garbage"), ("time = $1::jsonb", r#"{"banks": "x"}"#)] {
         set(column, value).await;
         // This server has cached none of them.
-        let (other, _) = app.second_server_with(&Setup::default());
+        let (other, _) = app.second_server_with(|_| {});
         for query in [String::new(), format!("?ids={first},{damaged},{last}")] {
             let listed = send(Client::new().get(format!("http://{other}/v1/games{query}"))).await;
             let items = listed.body["items"].as_array().expect("a list");

@@ -9,7 +9,6 @@ use mancala_server::{
         seek::{self, READ_MAX, Seek, Sought},
     },
     domain::{Action, Command, Game, GameId, JoinContext, PlayerId, Seat},
-    http::RateLimits,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ use uuid::Uuid;
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::{TestApp, never_refilled},
     calls::{Guest, send, signed},
     clock::now,
     copies::{copy_open_game, delete_copies},
@@ -209,7 +208,7 @@ async fn a_seek_that_fits_no_game_is_refused_and_stores_nothing() {
 
 #[actix_web::test]
 async fn a_seek_is_charged_as_several_calls() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::NeverRefilled, ..Setup::default() }).await;
+    let app = TestApp::start_with(never_refilled).await;
     let ana = app.guest("Ana").await;
     for _ in 0..60 {
         assert!(seek(&app, &ana, &json!({"variant": "kalah"})).await.status.is_success());

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::TestApp,
     calls::{Guest, send, signed},
 };
 
@@ -22,8 +22,11 @@ async fn limited(trusted_proxies: &[&'static str]) -> TestApp {
 }
 
 async fn limited_as(rate_limits: RateLimits, trusted_proxies: &[&'static str]) -> TestApp {
-    let trusted_proxies = trusted_proxies.to_vec();
-    TestApp::start_with(Setup { rate_limits, trusted_proxies, ..Setup::default() }).await
+    TestApp::start_with(|service| {
+        service.rate_limits = rate_limits;
+        service.trusted_proxies = trusted_proxies.iter().map(|text| text.parse().expect("a network")).collect();
+    })
+    .await
 }
 
 /// A call that comes through a proxy from an address.

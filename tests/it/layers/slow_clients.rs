@@ -10,10 +10,7 @@ use std::{
 use mancala_server::http::KEEP_ALIVE;
 use serde_json::{Value, json};
 
-use crate::support::{
-    app::{Setup, TestApp},
-    games::long_line,
-};
+use crate::support::{app::TestApp, games::long_line};
 
 /// The longest time that a connection of these tests may stay open. A busy machine takes many times the server's own limit.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -59,7 +56,7 @@ async fn send_beside(address: SocketAddr, first: &'static str, pieces: String, p
 
 /// A server that closes idle connections soon.
 async fn impatient() -> TestApp {
-    TestApp::start_with(Setup { keep_alive: Duration::from_secs(1), ..Setup::default() }).await
+    TestApp::start_with(|service| service.keep_alive = Duration::from_secs(1)).await
 }
 
 /// Asserts of each client that it gets this answer and is cut off, while all others are answered.

@@ -12,7 +12,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, ConnectOptions};
 
 use crate::support::{
-    app::{AUDIENCE, ISSUER, Setup, TestApp, service},
+    app::{AUDIENCE, ISSUER, TestApp, service},
     binary::{File, Running, ended, ended_with, server, url},
     calls::send,
     clock::pause,
@@ -242,7 +242,7 @@ async fn what_is_printed_for_debugging_holds_no_password() {
     let app = TestApp::start().await;
     let database = app.options.clone().password("hunter2");
     let tokens = Tokens::from_pem(&new_key(), ISSUER, AUDIENCE).expect("a new key is a key");
-    let service = service(database.clone(), tokens, &Setup::default());
+    let service = service(database.clone(), tokens);
     assert!(!format!("{service:?}").contains("hunter2"));
     let (writers, _) = Writers::start(&database, 1, Writers::QUEUE_MAX);
     assert!(!format!("{writers:?}").contains("hunter2"));

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, postgres::PgConnectOptions};
 
 use crate::support::{
-    app::{Setup, TestApp},
+    app::{TestApp, plan},
     calls::Guest,
     cluster::{Cluster, superuser_of},
     detour::Detour,
@@ -23,7 +23,7 @@ use crate::support::{
 /// A cluster that has standbys, and a server on it without them.
 async fn primary(name: &str) -> (Cluster, TestApp) {
     let cluster = Cluster::start(name);
-    let app = TestApp::start_on(&cluster, Setup::default()).await;
+    let app = TestApp::start_on(&cluster, |_| {}).await;
     // The clusters of tests lose the last changes in a crash, but a standby has to get them.
     let database = app.options.get_database().expect("a name").to_owned();
     let mut superuser = superuser_of(&app.options).connect().await.expect("PostgreSQL runs");
@@ -51,8 +51,10 @@ impl Beside {
 
     /// With a standby that is reached by these options.
     fn with(cluster: Cluster, mut app: TestApp, standby: Standby, options: &PgConnectOptions) -> Self {
-        let setup = Setup { standby: Some(options.clone().into()), ..Setup::default() };
-        let (address, metrics) = app.second_server_with(&setup);
+        let (address, metrics) = app.second_server_with(|service| {
+            service.standby = Some(options.clone().into());
+            service.plan = plan(true);
+        });
         app.address = address;
         Self { app, standby, metrics, _cluster: cluster }
     }

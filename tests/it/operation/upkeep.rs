@@ -17,7 +17,7 @@ use sqlx::ConnectOptions;
 use time::Duration as Days;
 
 use crate::support::{
-    app::{Setup, TestApp},
+    app::TestApp,
     binary::{Running, server, url},
     calls::send,
     clock::now,
@@ -158,7 +158,7 @@ async fn the_oldest_turn_of_the_computer_counts_unless_it_is_put_off() {
 #[actix_web::test]
 async fn the_lag_of_standbys_takes_the_right_to_see_them() {
     let cluster = Cluster::start("standby-lag");
-    let app = TestApp::start_on(&cluster, Setup::default()).await;
+    let app = TestApp::start_on(&cluster, |_| {}).await;
     let mut superuser = superuser_of(&app.options).connect().await.expect("PostgreSQL runs");
     let user = app.options.get_username();
     // An earlier run has left the right.

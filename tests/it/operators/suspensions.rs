@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{act, operator, suspend};
 use crate::support::{
-    app::{Setup, TestApp},
+    app::TestApp,
     calls::{Guest, send, signed},
     database::count_rows,
     games::some_move,
@@ -222,7 +222,7 @@ async fn a_server_first_reads_the_suspensions_in_force_alone() {
 
 #[actix_web::test]
 async fn a_suspended_account_removes_its_address_and_sets_no_other() {
-    let app = TestApp::start_with(Setup { mailing: Mailing::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| service.settings.mailing = Mailing::On).await;
     let kim = operator(&app, "kim").await;
     for (name, kind) in [("Ana", "suspend"), ("Bo", "ban")] {
         let account = app.account(name, PASSWORD).await;

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::support::{
     answer::{Answer, send_raw},
-    app::{Setup, TestApp},
+    app::TestApp,
     calls::send,
 };
 
@@ -124,14 +124,14 @@ async fn a_browser_gets_the_page_at_an_address_where_nothing_is() {
     ask(Method::GET, "/v1/nothing").await.is_problem(404, "not_found");
     let icon = app.get("/favicon.ico", None).await;
     assert_eq!((icon.status.as_u16(), &icon.headers["content-type"]), (200, &"image/png".parse().expect("a value")));
-    let app = TestApp::start_with(Setup { page: Page::Off, ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| service.page = Page::Off).await;
     let refused = send(app.request(Method::GET, "/nothing").header(header::ACCEPT, browser)).await;
     refused.is_problem(404, "not_found");
 }
 
 #[actix_web::test]
 async fn a_server_without_the_page_has_the_api_and_its_documentation() {
-    let app = TestApp::start_with(Setup { page: Page::Off, ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| service.page = Page::Off).await;
     for path in ["/", "/account", "/sw.js", "/manifest.webmanifest"] {
         app.get(path, None).await.is_problem(404, "not_found");
     }

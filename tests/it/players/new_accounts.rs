@@ -8,7 +8,7 @@ use time::Duration;
 use crate::{
     records::import::{import, whole_game},
     support::{
-        app::{Setup, TestApp},
+        app::{LOOPBACK, TestApp, never_refilled},
         calls::{Guest, send, signed},
         clock::now,
         database::count_rows,
@@ -170,7 +170,11 @@ async fn what_a_new_account_takes_over_from_a_guest_counts_for_its_network() {
 
 #[actix_web::test]
 async fn new_accounts_of_an_address_bring_no_new_room_for_imports_and_notes() {
-    let app = TestApp::start_with(Setup { trusted_proxies: vec!["127.0.0.0/8"], ..limited() }).await;
+    let app = TestApp::start_with(|service| {
+        never_refilled(service);
+        service.trusted_proxies = vec![LOOPBACK];
+    })
+    .await;
     let long = whole_game("congkak", "rounds=multi;max_rounds=8", "Ana");
     let body = long.to_string().repeat(100_000 / long.moves().len() - 1);
     let ana = app.account("Ana", "correct horse").await;
@@ -184,7 +188,7 @@ async fn new_accounts_of_an_address_bring_no_new_room_for_imports_and_notes() {
 
 #[actix_web::test]
 async fn guests_and_new_accounts_of_an_address_share_room_for_notes() {
-    let app = TestApp::start_with(limited()).await;
+    let app = TestApp::start_with(never_refilled).await;
     let text = "\u{10ffff}".repeat(2000);
     let write = async |player: &Guest, game: &str, ply: u32| {
         let request = app.request(Method::PUT, &format!("/v1/games/{game}/notes/{ply}"));
@@ -210,9 +214,4 @@ async fn guests_and_new_accounts_of_an_address_share_room_for_notes() {
     assert!(refused.string("/detail").contains("of this address"), "{refused:?}");
     assert!((1000..1400).contains(&written), "{written}");
     assert_eq!(write(&app.established_account("Ana").await, &game, 0).await.status, 201);
-}
-
-/// A server whose quotas are not refilled.
-fn limited() -> Setup {
-    Setup { rate_limits: mancala_server::http::RateLimits::NeverRefilled, ..Setup::default() }
 }

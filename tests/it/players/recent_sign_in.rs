@@ -2,7 +2,7 @@
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use mancala_server::{
-    http::{Caller, Mailing, RateLimits},
+    http::{Caller, Mailing},
     webhook::Reach,
 };
 use reqwest::Method;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::{TestApp, behind_proxy},
     calls::{Guest, send, signed},
     clock::now,
     database::count_rows,
@@ -21,8 +21,14 @@ const PASSWORD: &str = "correct horse";
 
 async fn start() -> (TestApp, StubIssuer) {
     let issuer = StubIssuer::start();
-    let setup = Setup { mailing: Mailing::On, issuers: issuer.issuers(Reach::Anywhere), ..Setup::default() };
-    (TestApp::start_with(setup).await, issuer)
+    (
+        TestApp::start_with(|service| {
+            service.settings.mailing = Mailing::On;
+            service.issuers = issuer.issuers(Reach::Anywhere);
+        })
+        .await,
+        issuer,
+    )
 }
 
 /// The body with a password, if there is one.
@@ -156,8 +162,7 @@ async fn a_guest_needs_no_recent_sign_in_and_its_first_password_is_one() {
 
 #[actix_web::test]
 async fn a_wrong_current_password_counts_as_a_failed_sign_in() {
-    let setup = Setup { rate_limits: RateLimits::On, trusted_proxies: vec!["127.0.0.0/8"], ..Setup::default() };
-    let app = TestApp::start_with(setup).await;
+    let app = TestApp::start_with(behind_proxy).await;
     let ana = app.account("Ana", PASSWORD).await;
     let code = async |n: usize, password: &str| {
         let request =

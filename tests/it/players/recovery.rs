@@ -1,13 +1,12 @@
 //! Recovery codes, sign-ins, and keys for new players: no player is lost with a device or an answer.
 
 use futures_util::future::join_all;
-use mancala_server::http::RateLimits;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::{TestApp, behind_proxy},
     calls::{Guest, send, signed},
 };
 
@@ -95,8 +94,7 @@ async fn a_password_can_be_set_after_recovery() {
 
 #[actix_web::test]
 async fn guesses_of_a_code_are_limited_and_tell_nothing() {
-    let setup = Setup { rate_limits: RateLimits::On, trusted_proxies: vec!["127.0.0.0/8"], ..Setup::default() };
-    let app = TestApp::start_with(setup).await;
+    let app = TestApp::start_with(behind_proxy).await;
     let (ana, first) = created(&app, &json!({"name": "Ana"})).await;
     let from = async |address: &str, code: &str| {
         let request = app.request(Method::POST, "/v1/tokens").header("x-forwarded-for", address);

@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
-use mancala_server::{http::RateLimits, jobs::purge};
+use mancala_server::jobs::purge;
 use reqwest::{Client, Method};
 use serde_json::json;
 use time::Duration;
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::{TestApp, behind_proxy},
     calls::{Guest, send},
     clock::now,
     database::count_rows,
@@ -18,10 +18,6 @@ use crate::support::{
 
 const HOME: &str = "192.0.2.1";
 const PASSWORD: &str = "correct horse";
-
-fn setup() -> Setup {
-    Setup { rate_limits: RateLimits::On, trusted_proxies: vec!["127.0.0.0/8"], ..Setup::default() }
-}
 
 /// Signs in at a server, from an address.
 async fn sign_in(base: &str, address: &str, name: &str, password: &str) -> Answer {
@@ -36,7 +32,7 @@ async fn networks(app: &TestApp, account: &Guest) -> usize {
 
 #[actix_web::test]
 async fn strangers_of_many_networks_leave_a_known_one_its_place() {
-    let app = TestApp::start_with(setup()).await;
+    let app = TestApp::start_with(behind_proxy).await;
     app.account_at("Ana", HOME).await;
     let (base, is_over, refused) = (app.base(), AtomicBool::new(false), AtomicUsize::new(0));
     let guess = async |n: usize| {
@@ -66,9 +62,9 @@ async fn strangers_of_many_networks_leave_a_known_one_its_place() {
 
 #[actix_web::test]
 async fn a_network_is_known_to_every_server() {
-    let app = TestApp::start_with(setup()).await;
+    let app = TestApp::start_with(behind_proxy).await;
     app.account_at("Ana", HOME).await;
-    let (second, _) = app.second_server_with(&setup());
+    let (second, _) = app.second_server_with(behind_proxy);
     let base = format!("http://{second}");
     for n in 0..25 {
         sign_in(&base, &format!("198.51.100.{n}"), "Ana", "battery staple").await;
@@ -78,7 +74,7 @@ async fn a_network_is_known_to_every_server() {
 
 #[actix_web::test]
 async fn the_last_three_networks_of_an_account_are_kept_for_90_days() {
-    let app = TestApp::start_with(setup()).await;
+    let app = TestApp::start_with(behind_proxy).await;
     let (ana, bo) = (app.account_at("Ana", HOME).await, app.account_at("Bo", HOME).await);
     assert_eq!(networks(&app, &ana).await, 1);
     assert_eq!(count_rows(&app, "(select distinct network from sign_in_network) as hashes").await, 2);

@@ -1,12 +1,11 @@
 //! Limits of sign-ins by account: guesses from many addresses are slow, and the owner's devices are not.
 
-use mancala_server::http::RateLimits;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::{TestApp, behind_proxy},
     calls::send,
 };
 
@@ -22,8 +21,7 @@ async fn sign_in(app: &TestApp, address: &str, name: &str, password: &str) -> An
 
 #[actix_web::test]
 async fn guesses_from_many_addresses_slow_down_no_device_of_the_owner() {
-    let setup = Setup { rate_limits: RateLimits::On, trusted_proxies: vec!["127.0.0.0/8"], ..Setup::default() };
-    let app = TestApp::start_with(setup).await;
+    let app = TestApp::start_with(behind_proxy).await;
     let account = from(&app, "192.0.2.1", "/v1/players", &json!({"name": "Ana", "password": PASSWORD})).await;
     assert_eq!(account.status, 201);
     let phone = sign_in(&app, "192.0.2.2", "Ana", PASSWORD).await;

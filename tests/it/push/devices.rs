@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::TestApp,
     calls::{Guest, send, signed},
     database::count_rows,
     push::{PushApp, web_push},
@@ -80,8 +80,11 @@ async fn a_browser_belongs_to_the_player_who_signed_in_last() {
 
 #[actix_web::test]
 async fn addresses_that_point_inside_and_keys_that_are_none_are_refused() {
-    let setup = Setup { push: web_push(), webhook_reach: Reach::Public(Ports::HTTPS), ..Setup::default() };
-    let app = TestApp::start_with(setup).await;
+    let app = TestApp::start_with(|service| {
+        service.settings.push = web_push();
+        service.settings.webhook_reach = Reach::Public(Ports::HTTPS);
+    })
+    .await;
     let push = PushApp::start().await;
     let ana = app.guest("Ana").await;
     let mut good = Browser::at(&push.service, "a").registration();

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use mancala_server::{
     db::records::usage::ImportTotal,
-    http::{ImportQuotas, RateLimits},
+    http::{ImportQuotas, Service},
 };
 use reqwest::Client;
 use serde_json::json;
@@ -12,16 +12,16 @@ use crate::{
     records::import::{WHOLE, import, whole_game},
     support::{
         answer::Answer,
-        app::{Setup, TestApp},
+        app::{TestApp, limited},
         calls::{send, signed},
     },
 };
 
 /// Quotas of so many games and plies for guests, and ten times as many for accounts.
-fn quotas(games: u32, plies: u32) -> Setup {
+fn quotas(games: u32, plies: u32) -> impl FnOnce(&mut Service) {
     let guest = ImportTotal { games, plies };
     let account = ImportTotal { games: games * 10, plies: plies * 10 };
-    Setup { import_quotas: ImportQuotas { account, guest }, ..Setup::default() }
+    move |service| service.settings.import_quotas = ImportQuotas { account, guest }
 }
 
 async fn count(app: &TestApp, query: &'static str) -> i64 {
@@ -78,7 +78,7 @@ async fn concurrent_imports_at_many_servers_never_exceed_the_quota() {
 
 #[actix_web::test]
 async fn an_import_costs_what_it_makes_the_server_do() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(limited).await;
     let game = "[Variant \"kalah\"]\n1. A *\n";
     // A long game has some three hundred plies in few bytes.
     let long = whole_game("congkak", "rounds=multi;max_rounds=8", "Ana");
@@ -105,7 +105,7 @@ async fn an_import_costs_what_it_makes_the_server_do() {
 
 #[actix_web::test]
 async fn new_guests_of_an_address_bring_no_new_room_for_imports() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(limited).await;
     let long = whole_game("congkak", "rounds=multi;max_rounds=8", "Ana");
     let body = long.to_string().repeat(10_000 / long.moves().len());
     for n in 0..10 {

@@ -10,13 +10,12 @@ use std::{
 
 use actix_web::web::block;
 use futures_util::future::join_all;
-use mancala_server::http::RateLimits;
 
 use crate::{
     records::import::{WHOLE, import},
     support::{
         answer::Answer,
-        app::{Setup, TestApp},
+        app::{TestApp, behind_proxy},
         calls::{Guest, send, signed},
         clock::until,
         scrape::count,
@@ -81,8 +80,7 @@ impl Stalled {
 
 /// A server behind a proxy, which tells the clients' addresses.
 async fn behind_a_proxy() -> TestApp {
-    TestApp::start_with(Setup { rate_limits: RateLimits::On, trusted_proxies: vec!["127.0.0.0/8"], ..Setup::default() })
-        .await
+    TestApp::start_with(behind_proxy).await
 }
 
 async fn import_from(app: &TestApp, guest: &Guest, address: &str) -> Answer {

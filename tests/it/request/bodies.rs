@@ -5,7 +5,6 @@ use std::{
     net::{SocketAddr, TcpStream},
 };
 
-use mancala_server::http::RateLimits;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -13,7 +12,7 @@ use crate::{
     operators::operator,
     support::{
         answer::Answer,
-        app::{Setup, TestApp},
+        app::{TestApp, behind_proxy, limited},
         calls::{send, signed},
     },
 };
@@ -100,8 +99,7 @@ async fn play_line(app: &TestApp, address: &str, bytes: usize) -> Answer {
 
 #[actix_web::test]
 async fn bodies_that_never_end_take_the_room_of_their_own_address_only() {
-    let trusted_proxies = vec!["127.0.0.0/8"];
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, trusted_proxies, ..Setup::default() }).await;
+    let app = TestApp::start_with(behind_proxy).await;
     for (length, begin) in [("content-length: 65536", ""), ("transfer-encoding: chunked", "1001\r\n")] {
         let mut open: Vec<_> = (0..SHARE).map(|_| stalled(app.address, "192.0.2.1", length)).collect();
         for stream in open.iter_mut().filter(|_| !begin.is_empty()) {
@@ -124,7 +122,7 @@ async fn bodies_that_never_end_take_the_room_of_their_own_address_only() {
 
 #[actix_web::test]
 async fn a_body_has_room_again_when_its_request_is_answered() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(limited).await;
     for n in 0..2 * SHARE {
         assert_eq!(play_line(&app, "", 65_536).await.status, 200, "{n}");
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use time::Duration;
 
 use crate::support::{
-    app::{Setup, TestApp},
+    app::TestApp,
     clock::now,
     database::count_rows,
     issuer::{BACK, Conduct, Signed, StubIssuer, player_of},
@@ -98,7 +98,11 @@ async fn two_first_sign_ins_at_the_same_moment_make_one_player() {
 async fn sign_ins_by_issuers_count_as_those_by_passwords_do() {
     let issuer = StubIssuer::start();
     let issuers = issuer.issuers(Reach::Anywhere);
-    let app = TestApp::start_with(Setup { issuers, rate_limits: RateLimits::NeverRefilled, ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| {
+        service.issuers = issuers;
+        service.rate_limits = RateLimits::NeverRefilled;
+    })
+    .await;
     let ana = app.guest("Ana").await;
     let wrong = json!({"session": "a", "state": "b", "code": "c"});
     let answers = [

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::TestApp,
     calls::{Guest, send, signed},
     database::count_rows,
     issuer::{BACK_2, StubIssuer, player_of},
@@ -202,8 +202,7 @@ async fn an_issuer_that_is_not_offered_is_listed_and_no_way_in() {
     let body = json!({"session": begun.string("/session"), "state": state, "code": code});
     assert_eq!(app.put("/v1/me/identities/stub-2", Some(&ana), &body).await.status, 201);
     // The operator takes the second issuer out of the file.
-    let setup = Setup { issuers: issuers[0].issuers(Reach::Anywhere), ..Setup::default() };
-    let (address, _) = app.second_server_with(&setup);
+    let (address, _) = app.second_server_with(|service| service.issuers = issuers[0].issuers(Reach::Anywhere));
     let list = call(address, Method::GET, "/v1/me/identities", &ana).await;
     let key = list.string("/items/1/issuer");
     assert!(key.starts_with("url_") && key.len() == 36, "{key}");
@@ -222,7 +221,7 @@ async fn an_issuer_that_is_not_offered_is_listed_and_no_way_in() {
     assert_eq!(unlink(&key).await.status, 204);
     unlink(&key).await.is_problem(404, "not_found");
     // An issuer that is not offered may go even if it is the only one.
-    let nothing = app.second_server_with(&Setup::default()).0;
+    let nothing = app.second_server_with(|_| {}).0;
     let list = call(nothing, Method::GET, "/v1/me/identities", &ana).await;
     let path = format!("/v1/me/identities/{}", list.string("/items/0/issuer"));
     assert_eq!(call(nothing, Method::DELETE, &path, &ana).await.status, 204);

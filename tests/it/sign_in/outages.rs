@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::TestApp,
     database::count_rows,
     issuer::{Conduct, Reply, StubIssuer},
 };
@@ -147,8 +147,7 @@ async fn a_silent_issuer_holds_up_no_other_call() {
 #[actix_web::test]
 async fn issuers_are_asked_at_public_addresses_only() {
     let issuer = StubIssuer::start();
-    let app =
-        TestApp::start_with(Setup { issuers: issuer.issuers(Reach::Public(Ports::HTTPS)), ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| service.issuers = issuer.issuers(Reach::Public(Ports::HTTPS))).await;
     is_unavailable(&app.begin_sign_in(None).await);
     assert_eq!(issuer.asked(""), 0);
     // A public name that leads inward, and documents that do.

@@ -6,7 +6,7 @@ use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
 use crate::support::{
-    app::{Setup, TestApp},
+    app::TestApp,
     binary::{File, Running, url},
     calls::send,
     database::count_rows,
@@ -25,7 +25,7 @@ async fn apple_gets_a_secret_that_the_team_has_signed() {
         document: json!({"token_endpoint_auth_methods_supported": ["client_secret_post"]}),
         ..Conduct::default()
     });
-    let app = TestApp::start_with(Setup { issuers, ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| service.issuers = issuers).await;
     assert_eq!(app.sign_in_by(&issuer, "person").await.status, 201);
     assert_eq!(app.sign_in_by(&issuer, "person").await.status, 200);
 }
@@ -35,8 +35,7 @@ async fn of_two_servers_that_complete_one_code_one_does() {
     let issuer = StubIssuer::start();
     let app = issuer.app().await;
     issuer.conduct(Conduct { is_forgetful: true, ..Conduct::default() });
-    let setup = Setup { issuers: issuer.issuers(Reach::Anywhere), ..Setup::default() };
-    let (second, _) = app.second_server_with(&setup);
+    let (second, _) = app.second_server_with(|service| service.issuers = issuer.issuers(Reach::Anywhere));
     let back = app.back_from(&issuer, "person", None).await.body();
     let there = send(Client::new().post(format!("http://{second}/v1/sign-in/stub/complete")).json(&back));
     let both: [_; 2] = futures_util::future::join(app.complete(&back), there).await.into();

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::{TestApp, writers},
     calls::{Guest, send},
     clock::{pause, until},
     database::until_lock_wait,
@@ -204,7 +204,7 @@ async fn of_several_queued_moves_of_one_game_exactly_one_is_played() {
 #[actix_web::test]
 async fn a_conflict_fails_its_own_move_and_the_rest_of_the_group_is_stored() {
     let (app, ana, held, games) = prepared(TOGETHER).await;
-    let (other, _) = app.second_server_with(&Setup::default());
+    let (other, _) = app.second_server_with(|_| {});
     let elsewhere = async |game: &str, mv: &str| {
         let request = Client::new().post(format!("http://{other}/v1/games/{game}/moves")).bearer_auth(&ana.token);
         assert_eq!(send(request.json(&json!({"ply": 1, "move": mv}))).await.status, 201);
@@ -369,8 +369,12 @@ async fn a_deadlock_with_another_process_loses_no_move() {
 
 #[actix_web::test]
 async fn a_full_queue_refuses_new_appends_and_keeps_the_queued_ones() {
-    let setup = Setup { queue_max: 5, ..Setup::default() };
-    let (app, ana, held, games) = prepared_at(TestApp::start_with(setup).await, TOGETHER, &[]).await;
+    let (app, ana, held, games) = prepared_at(
+        TestApp::start_with(|service| service.writers = writers(&service.database, 5)).await,
+        TOGETHER,
+        &[],
+    )
+    .await;
     let moving = async { (join_all(games.iter().map(|game| app.play_move(game, &ana, 1, "A")))).await };
     let turned_away = async {
         let refused = || counted(&app, "mancala_http_refusals_total{code=\"unavailable\"}");

@@ -23,7 +23,7 @@ use super::append_groups::{
     queued, shut_gate, statuses, together, until_inserting,
 };
 use crate::support::{
-    app::{Setup, TestApp},
+    app::{TestApp, writers},
     binary::{Running, until_connections_refused, url},
     calls::send,
     clock::{pause, until},
@@ -51,8 +51,9 @@ async fn a_lost_connection_loses_no_move() {
 async fn a_group_that_was_stored_as_its_connection_broke_is_acknowledged() {
     let app = TestApp::start().await;
     let wire = Wire::to(&app);
-    let setup = Setup { writers_database: Some(app.options.clone().host(wire.folder()).into()), ..Setup::default() };
-    let (other, metrics) = app.second_server_with(&setup);
+    let (other, metrics) = app.second_server_with(|service| {
+        service.writers = writers(&app.options.clone().host(wire.folder()).into(), Writers::QUEUE_MAX)
+    });
     let ana = app.guest("Ana").await;
     let games = games_of(&app, &ana, TOGETHER + 1).await;
     let (held, games) = games.split_first().expect("a game");

@@ -8,12 +8,7 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
 use uuid::Uuid;
 
-use crate::support::{
-    app::{Setup, TestApp},
-    calls::Guest,
-    cluster::Cluster,
-    replay::every_log_replays_to_its_row,
-};
+use crate::support::{app::TestApp, calls::Guest, cluster::Cluster, replay::every_log_replays_to_its_row};
 
 /// Plays a game against oneself to its end by a rule of thumb that differs from game to game; gives the moves played.
 async fn play_to_the_end(app: &TestApp, guest: &Guest, n: usize) -> i64 {
@@ -42,7 +37,7 @@ async fn nearly_every_move_is_a_heap_only_update() {
     // The room of old row versions is used again once no transaction of the whole cluster is older. Transactions of
     // other tests last as long as they like.
     let cluster = Cluster::start("heap-only");
-    let app = TestApp::start_on(&cluster, Setup::default()).await;
+    let app = TestApp::start_on(&cluster, |_| {}).await;
     let ana = app.guest("Ana").await;
     let (app, ana) = (&app, &ana);
     let mut moves = 0;

@@ -1,7 +1,6 @@
 //! Hints during practice: what they say, who gets them and when, and what they cost.
 
 use futures_util::future::join_all;
-use mancala_server::http::RateLimits;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -9,7 +8,7 @@ use crate::{
     games::practice::practice,
     support::{
         answer::Answer,
-        app::{Setup, TestApp},
+        app::{TestApp, limited},
         calls::{Guest, send, signed},
         clock::until,
         scrape::count,
@@ -131,7 +130,7 @@ async fn a_hint_whose_client_hangs_up_frees_its_place() {
 
 #[actix_web::test]
 async fn hints_are_charged_and_guests_of_an_address_share() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(limited).await;
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let dee = app.established_account("Dee").await;
     let mut games: Vec<(String, &Guest)> = vec![];

@@ -1,13 +1,12 @@
 //! Pictures as PNG, and what all pictures take: a width, a background, captions, a language, a ticket.
 
-use mancala_server::http::RateLimits;
 use reqwest::{Method, Response};
 use roxmltree::Document;
 use serde_json::{Value, json};
 
 use crate::support::{
     answer::send_raw,
-    app::{Setup, TestApp},
+    app::{TestApp, limited},
     calls::{Guest, send, signed},
 };
 
@@ -114,7 +113,7 @@ async fn pixels_follow_the_ply_the_theme_and_the_words() {
 
 #[actix_web::test]
 async fn a_png_that_the_client_has_is_neither_sent_nor_drawn_again() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(limited).await;
     let (id, ana, _) = game_of(&app, "public").await;
     for (path, width, times) in [("board.png", 2048, 100), ("graph.png", 64, 10)] {
         let path = format!("/v1/games/{id}/{path}");

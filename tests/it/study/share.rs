@@ -9,7 +9,7 @@ use crate::{
     records::import::{WHOLE, import},
     support::{
         answer::Answer,
-        app::{Setup, TestApp},
+        app::TestApp,
         calls::{Guest, send, signed},
     },
 };
@@ -134,7 +134,7 @@ async fn a_page_leads_to_the_board_and_after_the_end_to_the_review() {
 
 #[actix_web::test]
 async fn a_server_without_the_web_page_leads_nowhere() {
-    let app = TestApp::start_with(Setup { page: Page::Off, ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| service.page = Page::Off).await;
     let (id, ..) = game_of(&app, ["Ana", "Bo"], "public").await;
     let shown = page(&app, &id).await;
     assert_eq!(lead(&shown.text), None);

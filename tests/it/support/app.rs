@@ -1,22 +1,22 @@
 //! A server for one test, on a database of its own. It knows the cluster, and none of the calls that tests make.
 
 use std::{
-    net::{SocketAddr, TcpListener},
+    net::{Ipv4Addr, SocketAddr, TcpListener},
     sync::Arc,
     thread,
     time::Duration,
 };
 
 use actix_web::dev::ServerHandle;
+use ipnet::{IpNet, Ipv4Net};
 use mancala_server::{
     connection_plan::{ConnectionPlan, Demand, Supply},
     db::{self, Database, Writers, records::usage::ImportTotal},
     domain::ReservedNames,
     file_plan::FilePlan,
-    http::{self, ANY_ORIGIN, ImportQuotas, Mailing, Page, RateLimits, Service, Tokens},
+    http::{self, ANY_ORIGIN, ImportQuotas, Mailing, Page, RateLimits, Service, Settings, Tokens},
     live::Hub,
     metrics::Metrics,
-    openid::Issuers,
     push::Push,
     webhook::Reach,
 };
@@ -61,52 +61,55 @@ pub struct TestApp {
     server: ServerHandle,
 }
 
-/// The options of a test's server.
-pub struct Setup {
-    pub cors_origins: Vec<&'static str>,
-    /// Off by default, because a test makes more calls than a person does.
-    pub rate_limits: RateLimits,
-    pub page: Page,
-    pub trusted_proxies: Vec<&'static str>,
-    pub keep_alive: Duration,
-    /// How long a game stays open for a second player.
-    pub open_for: time::Duration,
-    /// How many games against the computer all guests of one network may have.
-    pub network_games_max: u32,
-    /// How many appends the queue holds at most.
-    pub queue_max: usize,
-    /// The issuers by which people sign in.
-    pub issuers: Arc<Issuers>,
-    /// Which addresses webhooks may have. Any by default.
-    pub webhook_reach: Reach,
-    /// Whether addresses can be set. Off by default.
-    pub mailing: Mailing,
-    /// Which push notifications are sent. None by default.
-    pub push: Push,
-    /// How much of imports each player may have stored.
-    pub import_quotas: ImportQuotas,
-    /// How many connections the server opens at most.
-    pub db_connections: Option<u32>,
-    /// Whether the database has as many for it.
-    pub supply: Supply,
-    /// The database of the writers, if it is not the server's own.
-    pub writers_database: Option<Database>,
-    /// A standby of the server's database, which answers reads.
-    pub standby: Option<Database>,
+/// The network of a proxy on this machine.
+pub const LOOPBACK: IpNet = IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8));
+
+/// Calls are limited.
+pub fn limited(service: &mut Service) {
+    service.rate_limits = RateLimits::On;
 }
 
-impl Default for Setup {
-    fn default() -> Self {
-        Self {
-            cors_origins: vec![ANY_ORIGIN],
-            rate_limits: RateLimits::Off,
-            page: Page::Served,
-            trusted_proxies: vec![],
-            keep_alive: http::KEEP_ALIVE,
+/// Calls are limited, and no quota is refilled.
+pub fn never_refilled(service: &mut Service) {
+    service.rate_limits = RateLimits::NeverRefilled;
+}
+
+/// Calls are limited, and come through a proxy that names their addresses.
+pub fn behind_proxy(service: &mut Service) {
+    limited(service);
+    service.trusted_proxies = vec![LOOPBACK];
+}
+
+/// The connections of a test's server. They are opened at the start: few, because each test starts a server.
+pub fn plan(has_standby: bool) -> ConnectionPlan {
+    ConnectionPlan::of(Demand { has_standby, ..DEMAND }, Some(13)).expect("enough connections")
+}
+
+/// Writers of a database, whose queue holds so many appends at most.
+pub fn writers(database: &Database, queue_max: usize) -> Arc<Writers> {
+    Arc::new(Writers::start(database, 1, queue_max).0)
+}
+
+/// The service of a test, for `http::serve`. Its calls are not limited, because a test makes more of them than a person does.
+pub fn service(database: impl Into<Database>, tokens: Tokens) -> Service {
+    let database = database.into();
+    Service {
+        standby: None,
+        writers: writers(&database, Writers::QUEUE_MAX),
+        database,
+        tokens,
+        cors_origins: vec![ANY_ORIGIN.to_owned()],
+        rate_limits: RateLimits::Off,
+        page: Page::Served,
+        trusted_proxies: vec![],
+        keep_alive: http::KEEP_ALIVE,
+        plan: plan(false),
+        files: FilePlan::of_process(100).expect("enough files"),
+        public_url: None,
+        shutdown_timeout_s: 20,
+        settings: Settings {
             open_for: time::Duration::days(14),
             network_games_max: 60,
-            queue_max: Writers::QUEUE_MAX,
-            issuers: Arc::default(),
             webhook_reach: Reach::Anywhere,
             mailing: Mailing::Off,
             push: Push::default(),
@@ -114,47 +117,10 @@ impl Default for Setup {
                 account: ImportTotal { games: 5_000, plies: 250_000 },
                 guest: ImportTotal { games: 100, plies: 10_000 },
             },
-            // They are opened at the start: few, because each test starts a server.
-            db_connections: Some(13),
-            supply: Supply::Full,
-            writers_database: None,
-            standby: None,
-        }
-    }
-}
-
-/// The service with these options, for `http::serve`.
-pub fn service(database: impl Into<Database>, tokens: Tokens, setup: &Setup) -> Service {
-    let database = database.into();
-    let metrics = Arc::new(Metrics::new(now().unix_timestamp()));
-    let (writers, _) = Writers::start(setup.writers_database.as_ref().unwrap_or(&database), 1, setup.queue_max);
-    let demand = Demand { has_standby: setup.standby.is_some(), ..DEMAND };
-    Service {
-        database,
-        standby: setup.standby.clone(),
-        writers: Arc::new(writers),
-        tokens,
-        cors_origins: setup.cors_origins.iter().map(ToString::to_string).collect(),
-        rate_limits: setup.rate_limits,
-        page: setup.page,
-        trusted_proxies: setup.trusted_proxies.iter().map(|text| text.parse().expect("a network")).collect(),
-        keep_alive: setup.keep_alive,
-        plan: ConnectionPlan {
-            supply: setup.supply,
-            ..ConnectionPlan::of(demand, setup.db_connections).expect("enough connections")
         },
-        files: FilePlan::of_process(100).expect("enough files"),
-        public_url: None,
-        shutdown_timeout_s: 20,
-        open_for: setup.open_for,
-        network_games_max: setup.network_games_max,
-        issuers: setup.issuers.clone(),
-        webhook_reach: setup.webhook_reach,
-        mailing: setup.mailing,
-        push: setup.push.clone(),
-        import_quotas: setup.import_quotas,
+        issuers: Arc::default(),
         reserved_names: Arc::new(ReservedNames::new(["admin", "support"])),
-        metrics,
+        metrics: Arc::new(Metrics::new(now().unix_timestamp())),
         access_log: None,
         draining: CancellationToken::new(),
         hub: Arc::default(),
@@ -163,35 +129,33 @@ pub fn service(database: impl Into<Database>, tokens: Tokens, setup: &Setup) -> 
 
 impl TestApp {
     pub async fn start() -> Self {
-        Self::start_with(Setup::default()).await
+        Self::start_with(|_| {}).await
     }
 
     /// A server for pages of some origins.
-    pub async fn start_for(cors_origins: &[&'static str]) -> Self {
-        Self::start_with(Setup { cors_origins: cors_origins.to_vec(), ..Setup::default() }).await
+    pub async fn start_for(cors_origins: &[&str]) -> Self {
+        Self::start_with(|service| service.cors_origins = cors_origins.iter().map(ToString::to_string).collect()).await
     }
 
     /// A server on which guests of one network share limits, behind a proxy that names their addresses.
     pub async fn start_with_networks() -> Self {
-        let trusted_proxies = vec!["127.0.0.0/8"];
-        Self::start_with(Setup {
-            rate_limits: RateLimits::On,
-            trusted_proxies,
-            network_games_max: 4,
-            ..Setup::default()
+        Self::start_with(|service| {
+            behind_proxy(service);
+            service.settings.network_games_max = 4;
         })
         .await
     }
 
-    pub async fn start_with(setup: Setup) -> Self {
-        Self::start_on(Cluster::shared(), setup).await
+    /// A server whose service this changes.
+    pub async fn start_with(change: impl FnOnce(&mut Service)) -> Self {
+        Self::start_on(Cluster::shared(), change).await
     }
 
-    pub async fn start_on(cluster: &Cluster, setup: Setup) -> Self {
+    pub async fn start_on(cluster: &Cluster, change: impl FnOnce(&mut Service)) -> Self {
         let options = cluster.create_database().await;
         let pool = patient(&db::pool(options.clone(), 2));
         let key = http::new_key();
-        let Serving { address, handle: server, hub, writers, metrics, draining } = serve(&options, &key, &setup);
+        let Serving { address, handle: server, hub, writers, metrics, draining } = serve(&options, &key, change);
         let tokens = Tokens::from_pem(&key, ISSUER, AUDIENCE).expect("a new key is a key");
         let client = reqwest::Client::new();
         Self { address, db: pool, tokens, options, metrics, draining, hub, writers, key, client, server }
@@ -200,14 +164,14 @@ impl TestApp {
     /// A second server on the same database, and its hub.
     pub fn second_server(&self) -> (SocketAddr, Arc<Hub>) {
         // Tests start many of them, and stop none.
-        let setup = Setup { supply: Supply::Scarce, ..Setup::default() };
-        let Serving { address, hub, .. } = serve(&self.options, &self.key, &setup);
+        let scarce = |service: &mut Service| service.plan.supply = Supply::Scarce;
+        let Serving { address, hub, .. } = serve(&self.options, &self.key, scarce);
         (address, hub)
     }
 
-    /// A second server on the same database with these options, and its metrics.
-    pub fn second_server_with(&self, setup: &Setup) -> (SocketAddr, Arc<Metrics>) {
-        let Serving { address, metrics, .. } = serve(&self.options, &self.key, setup);
+    /// A second server on the same database, whose service this changes, and its metrics.
+    pub fn second_server_with(&self, change: impl FnOnce(&mut Service)) -> (SocketAddr, Arc<Metrics>) {
+        let Serving { address, metrics, .. } = serve(&self.options, &self.key, change);
         (address, metrics)
     }
 
@@ -262,11 +226,12 @@ impl Drop for TestApp {
 }
 
 /// Starts a server on a database.
-fn serve(options: &PgConnectOptions, key: &str, setup: &Setup) -> Serving {
+fn serve(options: &PgConnectOptions, key: &str, change: impl FnOnce(&mut Service)) -> Serving {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("a listener has an address");
     let tokens = Tokens::from_pem(key, ISSUER, AUDIENCE).expect("a new key is a key");
-    let service = service(options.clone(), tokens, setup);
+    let mut service = service(options.clone(), tokens);
+    change(&mut service);
     let (hub, metrics, draining) = (service.hub.clone(), service.metrics.clone(), service.draining.clone());
     let writers = service.writers.clone();
     let server = http::serve(listener, service).expect("the server starts");

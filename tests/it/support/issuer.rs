@@ -33,7 +33,7 @@ use sha2::{Digest, Sha256};
 
 use crate::support::{
     answer::Answer,
-    app::{Setup, TestApp},
+    app::TestApp,
     calls::{Guest, send, signed},
     clock::now,
 };
@@ -233,7 +233,7 @@ impl StubIssuer {
     }
 
     pub async fn app(&self) -> TestApp {
-        TestApp::start_with(Setup { issuers: self.issuers(Reach::Anywhere), ..Setup::default() }).await
+        TestApp::start_with(|service| service.issuers = self.issuers(Reach::Anywhere)).await
     }
 
     /// A server that knows two issuers, as `stub` and `stub-2`.
@@ -242,7 +242,7 @@ impl StubIssuer {
             &json!({"issuers": [first.settings("stub", BACK), second.settings("stub-2", BACK_2)]}),
             Reach::Anywhere,
         );
-        TestApp::start_with(Setup { issuers, ..Setup::default() }).await
+        TestApp::start_with(|service| service.issuers = issuers).await
     }
 
     pub fn conduct(&self, conduct: Conduct) {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
 use crate::support::{
-    app::{Setup, TestApp},
+    app::TestApp,
     calls::Guest,
     push_service::{Browser, PushService, Pushed},
 };
@@ -43,7 +43,7 @@ impl PushApp {
 
     /// A server that sends to a service.
     pub async fn start_at(service: PushService, push: Push) -> Self {
-        let app = TestApp::start_with(Setup { push: push.clone(), ..Setup::default() }).await;
+        let app = TestApp::start_with(|service| service.settings.push = push.clone()).await;
         let sender = Sender::new(Reach::Anywhere, system_names());
         let pusher = Pusher::new(push.clone(), sender.clone());
         Self { app, service, push, sender, pusher }

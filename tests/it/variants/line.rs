@@ -7,13 +7,12 @@ use std::{
 
 use actix_web::web;
 use flate2::read::GzDecoder;
-use mancala_server::http::RateLimits;
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
 use crate::support::{
     answer::{Answer, send_raw},
-    app::{Setup, TestApp},
+    app::{TestApp, limited},
     calls::send,
     games::long_line,
 };
@@ -289,7 +288,7 @@ async fn a_client_of_http_1_0_gets_the_text_and_the_end_of_the_connection() {
 
 #[actix_web::test]
 async fn a_long_line_counts_as_many_calls() {
-    let app = TestApp::start_with(Setup { rate_limits: RateLimits::On, ..Setup::default() }).await;
+    let app = TestApp::start_with(limited).await;
     let ana = app.guest("Ana").await;
     let left = |answer: &Answer| {
         let text = answer.headers["ratelimit"].to_str().expect("text").to_owned();

@@ -25,7 +25,7 @@ use rustls::{RootCertStore, ServerConfig, crypto::ring};
 use serde_json::{Value, json};
 
 use crate::support::{
-    app::{Setup, TestApp},
+    app::TestApp,
     binary::{Running, url},
     clock::now,
     database::count_rows,
@@ -186,7 +186,7 @@ async fn an_endpoint_that_never_answers_delays_no_other() {
 
 #[actix_web::test]
 async fn wrong_input_is_refused() {
-    let app = TestApp::start_with(Setup { webhook_reach: Reach::Public(Ports::HTTPS), ..Setup::default() }).await;
+    let app = TestApp::start_with(|service| service.settings.webhook_reach = Reach::Public(Ports::HTTPS)).await;
     let ana = app.guest("Ana").await;
     for url in [
         "http://169.254.169.254",
