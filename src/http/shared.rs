@@ -76,7 +76,7 @@ impl Shared {
         }
         Ok(Self {
             heavy: Arc::new(Heavy::start(heavy_reads)?),
-            key_sets: KeySets::new(Sender::new(service.settings.webhook_reach, system_names())),
+            key_sets: Arc::new(KeySets::new(Sender::new(service.settings.webhook_reach, system_names()))),
             cursors: Cursors::new(service.tokens.cursor_key()),
             database: service.database,
             standby,

@@ -13,7 +13,6 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use super::rounds::Rounds;
 use crate::{
@@ -25,7 +24,7 @@ use crate::{
             computer_turns::{self, ComputerTurn, Queued, Waits},
         },
     },
-    domain::{self, Action, Command, Game, GameId},
+    domain::{self, Action, Command, Game},
     engine::{Engine, Level, Signal},
     metrics::Metrics,
     pace::keep_pace,

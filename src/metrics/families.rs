@@ -3,7 +3,10 @@
 use prometheus_client::{
     encoding::EncodeLabelSet,
     metrics::{counter::Counter, family::Family},
+    registry::{Metric, Registry},
 };
+
+use super::labels::Labelled;
 
 /// Upper bounds of the buckets in seconds: a move takes a millisecond, and a request that takes 10 seconds is cut off.
 pub(super) const REQUEST_BUCKETS_S: [f64; 14] =
@@ -42,13 +45,36 @@ pub(super) struct IssuerLabels {
     pub outcome: &'static str,
 }
 
-/// The words of [`IssuerOutcome`](super::labels::IssuerOutcome), in its order.
-pub(super) const ISSUER_OUTCOMES: [&str; 3] = ["done", "refused", "unavailable"];
-
 /// A label and its value.
 pub(super) type Label<T> = [(&'static str, T); 1];
 
-/// The counter with this label. It exists from the start, so that its rate begins at zero.
-pub(super) fn of(family: &Family<Label<&'static str>, Counter>, label: &'static str, word: &'static str) -> Counter {
-    Counter::clone(&family.get_or_create(&[(label, word)]))
+/// A counter for each value of an enum. They exist from the start, so that their rates begin at zero.
+pub(super) struct Counters<E: 'static>(Vec<(E, Counter)>);
+
+impl<E: Labelled> Counters<E> {
+    pub(super) fn register(registry: &mut Registry, name: &str, help: &str, label: &'static str) -> Self {
+        let family = Family::<Label<&'static str>, Counter>::default();
+        let counter = |word| Counter::clone(&family.get_or_create(&[(label, word)]));
+        let counters = E::WORDS.iter().map(|&(value, word)| (value, counter(word))).collect();
+        registry.register(name, help, family);
+        Self(counters)
+    }
+
+    /// Counts one of a value.
+    pub(super) fn count(&self, value: E) {
+        self.count_by(value, 1);
+    }
+
+    /// Counts several of a value.
+    pub(super) fn count_by(&self, value: E, count: u64) {
+        if let Some((_, counter)) = self.0.iter().find(|(of, _)| *of == value) {
+            counter.inc_by(count);
+        }
+    }
+}
+
+/// A metric that is registered.
+pub(super) fn registered<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+    registry.register(name, help, metric.clone());
+    metric
 }

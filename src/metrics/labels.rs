@@ -2,6 +2,32 @@
 
 use std::time::Duration;
 
+/// An enum whose values are the words of a label.
+pub(super) trait Labelled: Copy + PartialEq + 'static {
+    /// All values, each with its word.
+    const WORDS: &'static [(Self, &'static str)];
+}
+
+/// The word of a value.
+pub(super) fn word<E: Labelled>(value: E) -> &'static str {
+    E::WORDS.iter().find(|(of, _)| *of == value).map_or("", |(_, word)| word)
+}
+
+/// Defines enums with the words of their values.
+macro_rules! labelled {
+    ($($(#[$meta:meta])* pub enum $name:ident { $($(#[$of_value:meta])* $value:ident = $word:literal,)+ })+) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$of_value])* $value,)+
+        }
+
+        impl Labelled for $name {
+            const WORDS: &'static [(Self, &'static str)] = &[$((Self::$value, $word)),+];
+        }
+    )+};
+}
+
 /// Whether the cache had an up-to-date game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheLookup {
@@ -17,97 +43,96 @@ pub enum Took {
     Waiting(Duration),
 }
 
-/// The outcome of an append.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AppendOutcome {
-    Stored,
-    Conflict,
-    Failed,
-}
+labelled! {
+    /// The outcome of an append.
+    pub enum AppendOutcome {
+        Stored = "stored",
+        Conflict = "conflict",
+        Failed = "failed",
+    }
 
-/// The outcome of an attempt to send to a webhook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveryOutcome {
-    Delivered,
-    /// The attempt failed, and is retried later.
-    Retried,
-    /// The last attempt failed, and none follows.
-    Failed,
-}
+    /// The outcome of an attempt to send to a webhook or to a device.
+    pub enum DeliveryOutcome {
+        Delivered = "delivered",
+        /// The attempt failed, and is retried later.
+        Retried = "retried",
+        /// The last attempt failed, and none follows.
+        Failed = "failed",
+    }
 
-/// What has become of a mail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MailOutcome {
-    Sent,
-    /// The attempt failed, and is retried later.
-    Retried,
-    /// The mail is given up: refused, or not sent in time.
-    Failed,
-    /// Its address has had too many.
-    Limited,
-}
+    /// Whether a message to a webhook went over a connection that was kept.
+    pub enum ConnectionUse {
+        Opened = "opened",
+        Reused = "reused",
+    }
 
-/// What an issuer of sign-ins has answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IssuerOutcome {
-    /// Who a person is.
-    Done,
-    /// The issuer refuses a code, or its token is invalid.
-    Refused,
-    /// Nothing of use.
-    Unavailable,
-}
+    /// What has become of a mail.
+    pub enum MailOutcome {
+        Sent = "sent",
+        /// The attempt failed, and is retried later.
+        Retried = "retried",
+        /// The mail is given up: refused, or not sent in time.
+        Failed = "failed",
+        /// Its address has had too many.
+        Limited = "limited",
+    }
 
-/// The outcome of an analysis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnalysisOutcome {
-    Done,
-    /// The engine failed, and is tried again a few times.
-    Failed,
-}
+    /// What an issuer of sign-ins has answered.
+    pub enum IssuerOutcome {
+        /// Who a person is.
+        Done = "done",
+        /// The issuer refuses a code, or its token is invalid.
+        Refused = "refused",
+        /// Nothing of use.
+        Unavailable = "unavailable",
+    }
 
-/// The outcome of a hint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HintOutcome {
-    Done,
-    /// The client closed its connection.
-    Cancelled,
-    /// The machine was too busy, or the engine failed.
-    Failed,
-}
+    /// The outcome of an analysis.
+    pub enum AnalysisOutcome {
+        Done = "done",
+        /// The engine failed, and is tried again a few times.
+        Failed = "failed",
+    }
 
-/// What a set of tokens was issued for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grant {
-    Guest,
-    Password,
-    Refresh,
-    /// A recovery code.
-    Recovery,
-    /// By an app, for one of its players.
-    App,
-    /// An identity of an issuer.
-    Identity,
-    /// A token of an issuer that the operator trusts for an app.
-    Exchange,
-}
+    /// The outcome of a hint.
+    pub enum HintOutcome {
+        Done = "done",
+        /// The client closed its connection.
+        Cancelled = "cancelled",
+        /// The machine was too busy, or the engine failed.
+        Failed = "failed",
+    }
 
-/// A kind of token that a client presents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind {
-    Access,
-    Refresh,
-    /// The ticket of a stream.
-    Ticket,
-    /// The key of an app.
-    AppKey,
-    /// A token of another issuer.
-    Subject,
-}
+    /// What a set of tokens was issued for.
+    pub enum Grant {
+        Guest = "guest",
+        Password = "password",
+        Refresh = "refresh",
+        /// A recovery code.
+        Recovery = "recovery",
+        /// By an app, for one of its players.
+        App = "app",
+        /// An identity of an issuer.
+        Identity = "identity",
+        /// A token of an issuer that the operator trusts for an app.
+        Exchange = "exchange",
+    }
 
-/// What has answered a read that a standby may answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
-    Standby,
-    Primary,
+    /// A kind of token that a client presents.
+    pub enum TokenKind {
+        Access = "access",
+        Refresh = "refresh",
+        /// The ticket of a stream.
+        Ticket = "ticket",
+        /// The key of an app.
+        AppKey = "app_key",
+        /// A token of another issuer.
+        Subject = "subject",
+    }
+
+    /// What has answered a read that a standby may answer.
+    pub enum Reader {
+        Standby = "standby",
+        Primary = "primary",
+    }
 }

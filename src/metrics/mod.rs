@@ -5,6 +5,7 @@
 
 mod families;
 mod labels;
+mod parts;
 mod process;
 mod registry;
 mod text;

@@ -25,6 +25,6 @@ pub use notification::{Notification, Subject, Urgency};
 pub use outcome::{Cause, Outcome};
 pub use pusher::{Push, Pusher, Target};
 pub use service_account::ServiceAccount;
-pub use texts::{Language, News, Texts};
+pub use texts::{News, Texts};
 pub use vapid::{VapidKey, new_vapid_key};
 pub use web::WebPush;

@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
 
-use super::texts::{Language, News, Texts};
+use super::texts::{News, Texts};
+use crate::texts::Language;
 
 /// How long a push service keeps a notification for a device that is off.
 const KEPT: Duration = Duration::hours(24);

@@ -1,4 +1,6 @@
-//! The words of notifications, by language: those in which there are pictures.
+//! The words of notifications, by language.
+
+use crate::texts::Language;
 
 /// What is new in several games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,35 +9,6 @@ pub enum News {
     Turns,
     /// Different things have happened.
     Several,
-}
-
-/// A language of notifications.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Language {
-    #[default]
-    En,
-    De,
-    Fr,
-    Es,
-}
-
-impl Language {
-    pub const ALL: [Self; 4] = [Self::En, Self::De, Self::Fr, Self::Es];
-
-    /// Its tag (RFC 5646), in the database and on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::En => "en",
-            Self::De => "de",
-            Self::Fr => "fr",
-            Self::Es => "es",
-        }
-    }
-
-    /// The language of a tag; English for one that is not known.
-    pub fn of(tag: &str) -> Self {
-        Self::ALL.into_iter().find(|language| language.as_str() == tag).unwrap_or_default()
-    }
 }
 
 /// The words of a language.
@@ -115,7 +88,6 @@ mod tests {
     #[test]
     fn each_language_has_words_of_its_own_and_a_number_of_games() {
         for language in Language::ALL {
-            assert_eq!(Language::of(language.as_str()), language);
             let texts = Texts::of(language);
             for news in [News::Turns, News::Several] {
                 assert!(texts.of_games(17, news).contains("17"));
@@ -125,6 +97,5 @@ mod tests {
                 assert!(others.clone().all(|other| Texts::of(other).of_kind(kind) != texts.of_kind(kind)), "{kind}");
             }
         }
-        assert_eq!(Language::of("tlh"), Language::En);
     }
 }

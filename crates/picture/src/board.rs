@@ -34,7 +34,7 @@ pub fn draw_board(scene: &Scene, view: View) -> String {
     let sides = [view.bottom.other(), view.bottom];
     let row = |side| (0..pits).map(move |index| Place::Pit(Pit { side, index })).chain([Place::Store(side)]);
     let picture = BoardSvg {
-        language: view.language.words().tag,
+        language: view.language.tag(),
         title: words::title(scene, view.language),
         description: words::description(scene, view.bottom, view.language),
         caption: (view.caption == Caption::Shown).then(|| words::caption(scene, view.language)),

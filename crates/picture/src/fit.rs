@@ -4,13 +4,13 @@ use mancala_rules::{AnyOptions, AnyPosition, BySide, Side, Variant};
 
 use crate::{
     Course, Fault, Language, Measure, PlayerLabel, PlayerMark, Point, Scene, SceneStatus, View, draw_board, draw_graph,
-    font::Font,
+    font::Font, language,
 };
 
 const MARKS: [PlayerMark; 3] = [PlayerMark::Guest, PlayerMark::Imported, PlayerMark::Hotseat];
 
 fn mark(mark: PlayerMark, language: Language) -> String {
-    let words = language.words();
+    let words = language::words(language);
     let word = match mark {
         PlayerMark::Guest => words.guest,
         PlayerMark::Imported => words.imported,
@@ -95,8 +95,10 @@ fn names_beside_a_graph_end_before_the_key_and_the_edge() {
                 &Course { variant: position.options().variant(), names, measure, points },
                 View { language, ..View::PLAIN },
             );
-            let keys: Vec<_> =
-                texts(&svg, "level").into_iter().filter(|(_, text)| text.contains(language.words().mistake)).collect();
+            let keys: Vec<_> = texts(&svg, "level")
+                .into_iter()
+                .filter(|(_, text)| text.contains(language::words(language).mistake))
+                .collect();
             assert_eq!(keys.len(), if is_faulty { 2 } else { 0 });
             let names = texts(&svg, "ahead");
             assert_eq!(names.len(), 2);

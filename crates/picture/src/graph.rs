@@ -152,6 +152,7 @@ pub fn draw_graph(course: &Course, view: View) -> String {
     let sides = [(true, view.bottom, TOP - 20), (false, view.bottom.other(), HEIGHT - 12)];
     let title = if course.measure == Measure::Value { words.values } else { words.leads };
     let picture = GraphSvg {
+        language: view.language.tag(),
         words,
         title: fill(title, &[&speaker.players(course.variant)]),
         description: description(course.measure, points, view.bottom, speaker),
@@ -205,6 +206,8 @@ const fn frame(caption: Caption) -> (i32, i32) {
 #[derive(Template)]
 #[template(path = "graph.svg")]
 struct GraphSvg {
+    /// The tag of the language.
+    language: &'static str,
     words: &'static Words,
     title: String,
     description: String,
@@ -356,7 +359,7 @@ mod tests {
     use mancala_rules::AnyOptions;
 
     use super::*;
-    use crate::language::Language;
+    use mancala_texts::Language;
 
     fn course(points: Vec<Point>, measure: Measure) -> Course<'static> {
         Course { variant: Variant::Kalah, names: BySide::default(), measure, points }

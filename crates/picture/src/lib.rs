@@ -27,7 +27,7 @@ mod words;
 
 pub use board::draw_board;
 pub use graph::{Course, Fault, Measure, POINTS_MAX, Point, draw_graph};
-pub use language::Language;
+pub use mancala_texts::Language;
 pub use raster::{PNG_WIDTHS, RasterError, render_png};
 pub use scene::{LastMove, PlayerLabel, PlayerMark, Scene, SceneStatus};
 pub use view::{Background, Caption, Colour, Handedness, NoColour, Theme, View};

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use mancala_rules::Side;
 
-use crate::language::Language;
+use mancala_texts::Language;
 
 /// How a picture is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

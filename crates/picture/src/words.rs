@@ -1,10 +1,11 @@
 //! The text of pictures: titles, descriptions for screen readers, and labels. Knows nothing of where it stands.
 
 use mancala_rules::{AnyPosition, BySide, Effect, House, Pit, Side, Variant};
+use mancala_texts::Language;
 
 use crate::{
     font::Room,
-    language::{Language, Words, fill},
+    language::{self, Words, fill},
     scene::{PlayerLabel, PlayerMark, Scene, SceneStatus},
 };
 
@@ -21,7 +22,7 @@ pub struct Speaker<'a> {
 impl<'a> Speaker<'a> {
     /// The speaker of these players, in a language.
     pub fn new(names: &'a BySide<Option<PlayerLabel<'a>>>, language: Language) -> Self {
-        Self { names, words: language.words() }
+        Self { names, words: language::words(language) }
     }
 
     /// The words of the language.
@@ -110,7 +111,7 @@ pub fn description(scene: &Scene, bottom: Side, language: Language) -> String {
 
 /// A short line below the board.
 pub fn caption(scene: &Scene, language: Language) -> String {
-    let words = language.words();
+    let words = language::words(language);
     let title = scene.position.options().variant().title();
     let mut parts = vec![title.to_owned()];
     parts.extend(scene.position.round().map(|round| fill(words.in_round, &[&round.number.to_string()])));
@@ -124,7 +125,7 @@ pub fn caption(scene: &Scene, language: Language) -> String {
 
 /// The label beside a player's name.
 pub fn role(scene: &Scene, side: Side, language: Language) -> &'static str {
-    let words = language.words();
+    let words = language::words(language);
     match &scene.status {
         SceneStatus::Turn(turn) if *turn == side => words.to_move,
         SceneStatus::Over { winner: Some(winner), .. } if *winner == side => words.won,

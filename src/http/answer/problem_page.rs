@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::code::Code;
-use crate::picture::Language;
+use crate::texts::Language;
 
 /// The person who reads a page.
 #[derive(Clone, Copy, Debug)]

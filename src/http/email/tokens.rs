@@ -32,7 +32,7 @@ pub(super) async fn found<T>(
     network: IpAddr,
     find: impl Future<Output = Result<Option<T>, DbError>>,
 ) -> Result<T, Problem> {
-    sign_ins::by_secret(state.sign_ins.as_deref(), network, find).await?.ok_or_else(invalid)
+    sign_ins::by_secret(state.sign_ins.as_ref(), network, find).await?.ok_or_else(invalid)
 }
 
 pub(super) fn invalid() -> Problem {

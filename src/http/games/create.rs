@@ -14,7 +14,7 @@ use crate::{
     db::{
         DbError,
         games::{
-            self, Inserted, OpenGamesLimit, SeatedGame, computer_games,
+            self, Inserted, OpenGamesLimit, SeatedGame,
             open_games::{self, NETWORK_OPEN_GAMES_MAX, OPEN_GAMES_MAX},
         },
         idempotency::Keyed,
@@ -25,8 +25,8 @@ use crate::{
         records::archive,
     },
     domain::{
-        Action, BySeat, Command, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX,
-        Refusal, Seat,
+        Action, BySeat, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX, Refusal,
+        Seat,
     },
     http::{
         answer::{
@@ -117,7 +117,7 @@ pub async fn create_game(
         return Err(Problem::from(&Refusal::TooManyGames));
     }
     if matches!(terms.opponent, Opponent::Computer { .. }) {
-        computer_games(&state, &creator).await?.check().map_err(Refusal::from)?;
+        computer_games(&state, &creator).await?.check().map_err(|refused| Problem::from(&Refusal::from(refused)))?;
     }
     if let Some(name) = invited {
         limits::count_more(&request, MORE_CALLS_BY_NAME)?;

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
+    asked::Asked,
     change::change,
     find::find_listed,
     page::{GamePage, answer, games_of_page, page_key},

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
+    asked::Asked,
     change::change,
     find::{find_with_code, with_read_permit},
 };

@@ -175,6 +175,19 @@ pub(crate) enum SortWord {
     Turn,
 }
 
+impl SortWord {
+    /// The word to which cursors are bound: it never changes.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::CreatedAt => "CreatedAt",
+            Self::FinishedAt => "FinishedAt",
+            Self::UpdatedAt => "UpdatedAt",
+            Self::Deadline => "Deadline",
+            Self::Turn => "Turn",
+        }
+    }
+}
+
 impl ListGames {
     /// The filter of the query. Filters that exclude each other are refused, because an empty list would not show the mistake.
     pub(crate) fn filter(&self, viewer: Option<PlayerId>) -> Result<Filter, Problem> {

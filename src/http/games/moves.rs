@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     db::games::{self, SeatedGame},
-    domain::{Action, Command, Event, Fact, Game, Ply, Previous, Refusal},
+    domain::{Event, Fact, Game, Ply, Previous, Refusal},
     http::{
         answer::{
             cursor::Cursors,

@@ -2,26 +2,27 @@
 
 use actix_web::{HttpRequest, HttpResponse, delete, get, put, web::Data};
 use futures_util::{TryStreamExt, stream};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::profiles::{PlayerPath, no_player};
+use super::{
+    listed::{self, ListPlayers, ListedPage, Verb, check_listed, check_other},
+    profiles::PlayerPath,
+};
 use crate::{
     clock::now,
     db::{
         lists::invitations::{self, Pending},
         players::{
             blocks::{self, BLOCKS_MAX},
-            listed::{Listed, Listing},
+            listed::Listed,
         },
     },
-    domain::{Action, Command, PlayerId},
+    domain::{Action, PlayerId},
     http::{
         answer::{
             code::Code,
             failures::{Failures, Forbidden, NotFound, TooManyBlocks},
-            headers::{NOT_KEPT, VARIES},
-            page::{Moment, next_link, page_size, place_after, take_page},
             problem::Problem,
         },
         games::{
@@ -44,6 +45,9 @@ const INVITATION_BATCHES_MAX: u32 = 25;
 
 /// How many of them are ended at the same time.
 const CONCURRENT: usize = 8;
+
+/// The words for it.
+const VERB: Verb = Verb { infinitive: "block", present: "blocks", participle: "blocked" };
 
 /// Block a player
 ///
@@ -69,21 +73,9 @@ pub async fn create_block(
     path: PlayerPath,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
-    player::find(&state, caller).await?;
-    if path.0 == caller.player {
-        return Err(Problem::new(Code::Forbidden, "players cannot block themselves"));
-    }
-    match blocks::insert(&state.db, caller.player, path.0, now()).await? {
-        Listing::Stored => {}
-        Listing::TooMany => {
-            return Err(Problem::new(Code::TooManyBlocks, format!("a player blocks at most {BLOCKS_MAX} others")));
-        }
-        Listing::NoOwner => return Err(player::gone()),
-        Listing::NoPlayer => return Err(no_player()),
-        Listing::NoPerson => {
-            return Err(Problem::new(Code::Forbidden, "only guests and accounts can be blocked"));
-        }
-    }
+    check_other(&state, caller, path.0, &VERB).await?;
+    let listing = blocks::insert(&state.db, caller.player, path.0, now()).await?;
+    check_listed(listing, &VERB, (Code::TooManyBlocks, BLOCKS_MAX))?;
     // After the block: an invitation that is stored meanwhile is ended by its own request, which looks at blocks once more.
     end_invitations(&state, caller.player, path.0).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -122,7 +114,7 @@ pub async fn delete_block(
 #[utoipa::path(
     tag = "players",
     operation_id = "list_blocks",
-    params(ListBlocks),
+    params(ListPlayers),
     responses((status = 200, description = "A page of blocked players", body = BlockPage,
         headers(("Link" = String, description = "The address of the next page, if there is one")))),
     security(("bearer" = []))
@@ -131,24 +123,16 @@ pub async fn delete_block(
 pub async fn list_blocks(
     state: Data<AppState>,
     caller: Caller,
-    query: Query<ListBlocks>,
+    query: Query<ListPlayers>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     player::find(&state, caller).await?;
-    let limit = page_size(query.0.limit)?;
     let list = format!("blocks {}", caller.player.0);
-    let after = place_after::<Moment>(&state.cursors, query.0.cursor.as_deref(), &list)?;
-    let after = after.map(|Moment { at, id }| (at, PlayerId(id)));
-    let mut found = blocks::list(&state.db, caller.player, after, limit + 1).await?;
-    let last = take_page(&mut found, limit);
-    let next_cursor = last.map(|block| Moment { at: block.at, id: block.player.id.0 }.to_string());
-    let next_cursor = next_cursor.map(|place| state.cursors.seal(&place, &list));
-    let mut response = HttpResponse::Ok();
-    if let Some(cursor) = &next_cursor {
-        response.insert_header(next_link("/v1/me/blocks", request.query_string(), cursor));
-    }
-    let items = found.iter().map(BlockView::of).collect();
-    Ok(response.insert_header(NOT_KEPT).insert_header(VARIES).json(BlockPage { items, next_cursor }))
+    let read = async |after, limit| blocks::list(&state.db, caller.player, after, limit).await;
+    let moment = |listed: &Listed| (listed.at, listed.player.id);
+    let ListedPage { items, next_cursor, mut response } =
+        listed::page(&state, &request, &query.0, &list, read, moment).await?;
+    Ok(response.json(BlockPage { items: items.iter().map(BlockView::of).collect(), next_cursor }))
 }
 
 /// Ends the open invitations of two players by each other, for one of them. One that was answered or withdrawn meanwhile stays as it is.
@@ -170,19 +154,6 @@ async fn end_invitation(state: &AppState, player: PlayerId, pending: Pending) ->
     let request = Request { player, if_version: Some(&[pending.version]), asked: Asked::Action(action) };
     execute(state, pending.game, &request).await?;
     Ok(())
-}
-
-/// Which page.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListBlocks {
-    /// How many at most.
-    #[param(minimum = 1, maximum = 100, default = 20)]
-    limit: Option<u32>,
-    /// Where to go on: `next_cursor` of the page before.
-    #[param(min_length = 1)]
-    cursor: Option<String>,
 }
 
 /// A player that the caller blocks.

@@ -4,17 +4,18 @@ use actix_web::{HttpRequest, HttpResponse, delete, get, put, web::Data};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::profiles::{PlayerPath, no_player};
+use super::{
+    listed::{self, ListPlayers, ListedPage},
+    profiles::{PlayerPath, no_player},
+};
 use crate::{
     clock::now,
     db::players::friends::{self, Asking, FRIENDS_MAX, Friend, FriendStatus, REQUESTS_MAX},
-    domain::PlayerId,
     http::{
         answer::{
             code::Code,
             failures::{Failures, Forbidden, NotFound, TooManyFriends},
             headers::{NOT_KEPT, VARIES},
-            page::{Moment, next_link, page_size, place_after, take_page},
             problem::Problem,
         },
         layers::limits,
@@ -126,21 +127,14 @@ pub async fn list_friends(
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     player::find(&state, caller).await?;
-    let limit = page_size(query.0.limit)?;
-    let status = query.0.status.into();
-    let list = format!("friends {status:?} {}", caller.player.0);
-    let after = place_after::<Moment>(&state.cursors, query.0.cursor.as_deref(), &list)?;
-    let after = after.map(|Moment { at, id }| (at, PlayerId(id)));
-    let mut found = friends::list(&state.db, caller.player, status, after, limit + 1).await?;
-    let last = take_page(&mut found, limit);
-    let next_cursor = last.map(|friend| Moment { at: friend.since, id: friend.player.id.0 }.to_string());
-    let next_cursor = next_cursor.map(|place| state.cursors.seal(&place, &list));
-    let mut response = HttpResponse::Ok();
-    if let Some(cursor) = &next_cursor {
-        response.insert_header(next_link("/v1/me/friends", request.query_string(), cursor));
-    }
-    let items = found.iter().map(FriendView::of).collect();
-    Ok(response.insert_header(NOT_KEPT).insert_header(VARIES).json(FriendPage { items, next_cursor }))
+    let ListFriends { status, limit, cursor } = query.0;
+    let list = format!("friends {} {}", status.as_str(), caller.player.0);
+    let (status, page) = (status.into(), ListPlayers { limit, cursor });
+    let read = async |after, limit| friends::list(&state.db, caller.player, status, after, limit).await;
+    let moment = |friend: &Friend| (friend.since, friend.player.id);
+    let ListedPage { items, next_cursor, mut response } =
+        listed::page(&state, &request, &page, &list, read, moment).await?;
+    Ok(response.json(FriendPage { items: items.iter().map(FriendView::of).collect(), next_cursor }))
 }
 
 /// Which page.
@@ -168,6 +162,18 @@ enum AskedStatus {
     Asked,
     Received,
     Declined,
+}
+
+impl AskedStatus {
+    /// The word to which cursors are bound: it never changes.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Friends => "Friends",
+            Self::Asked => "Asked",
+            Self::Received => "Received",
+            Self::Declined => "Declined",
+        }
+    }
 }
 
 impl From<AskedStatus> for FriendStatus {

@@ -24,7 +24,7 @@ use crate::{
         },
         records,
     },
-    domain::{Action, Command, Password, Player, PlayerId, PlayerKind},
+    domain::{Action, Password, Player, PlayerId, PlayerKind},
     http::{
         answer::{
             code::Code,

@@ -13,7 +13,7 @@ use crate::{
         merging::{self, GAMES_MAX, IdentityHandover, Merged, NamedGuest},
         players::OwnPlayer,
     },
-    domain::{Action, Command, Game, PlayerId, PlayerKind},
+    domain::{Action, Game, PlayerId, PlayerKind},
     http::{
         answer::{
             code::Code,

@@ -2,6 +2,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod friends;
+mod listed;
 pub(crate) mod me;
 pub(crate) mod merge;
 pub(crate) mod mutes;

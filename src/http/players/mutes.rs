@@ -2,23 +2,23 @@
 //! become friends say.
 
 use actix_web::{HttpRequest, HttpResponse, delete, get, put, web::Data};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::profiles::{PlayerPath, no_player};
+use super::{
+    listed::{self, ListPlayers, ListedPage, Verb, check_listed, check_other},
+    profiles::PlayerPath,
+};
 use crate::{
     clock::now,
     db::players::{
-        listed::{Listed, Listing},
+        listed::Listed,
         mutes::{self, MUTES_MAX},
     },
-    domain::PlayerId,
     http::{
         answer::{
             code::Code,
             failures::{Failures, Forbidden, NotFound, TooManyMutes},
-            headers::{NOT_KEPT, VARIES},
-            page::{Moment, next_link, page_size, place_after, take_page},
             problem::Problem,
         },
         request::{
@@ -29,6 +29,9 @@ use crate::{
         view::wire::{PlayerView, Timestamp},
     },
 };
+
+/// The words for it.
+const VERB: Verb = Verb { infinitive: "mute", present: "mutes", participle: "muted" };
 
 /// Mute a player
 ///
@@ -55,17 +58,10 @@ pub async fn create_mute(
     path: PlayerPath,
     _: Query<NoQuery>,
 ) -> Result<HttpResponse, Problem> {
-    player::find(&state, caller).await?;
-    if path.0 == caller.player {
-        return Err(Problem::new(Code::Forbidden, "players cannot mute themselves"));
-    }
-    match mutes::insert(&state.db, caller.player, path.0, now()).await? {
-        Listing::Stored => Ok(HttpResponse::NoContent().finish()),
-        Listing::TooMany => Err(Problem::new(Code::TooManyMutes, format!("a player mutes at most {MUTES_MAX} others"))),
-        Listing::NoOwner => Err(player::gone()),
-        Listing::NoPlayer => Err(no_player()),
-        Listing::NoPerson => Err(Problem::new(Code::Forbidden, "only guests and accounts can be muted")),
-    }
+    check_other(&state, caller, path.0, &VERB).await?;
+    let listing = mutes::insert(&state.db, caller.player, path.0, now()).await?;
+    check_listed(listing, &VERB, (Code::TooManyMutes, MUTES_MAX))?;
+    Ok(HttpResponse::NoContent().finish())
 }
 
 /// Unmute a player
@@ -101,7 +97,7 @@ pub async fn delete_mute(
 #[utoipa::path(
     tag = "players",
     operation_id = "list_mutes",
-    params(ListMutes),
+    params(ListPlayers),
     responses((status = 200, description = "A page of muted players", body = MutePage,
         headers(("Link" = String, description = "The address of the next page, if there is one")))),
     security(("bearer" = []))
@@ -110,37 +106,16 @@ pub async fn delete_mute(
 pub async fn list_mutes(
     state: Data<AppState>,
     caller: Caller,
-    query: Query<ListMutes>,
+    query: Query<ListPlayers>,
     request: HttpRequest,
 ) -> Result<HttpResponse, Problem> {
     player::find(&state, caller).await?;
-    let limit = page_size(query.0.limit)?;
     let list = format!("mutes {}", caller.player.0);
-    let after = place_after::<Moment>(&state.cursors, query.0.cursor.as_deref(), &list)?;
-    let after = after.map(|Moment { at, id }| (at, PlayerId(id)));
-    let mut found = mutes::list(&state.db, caller.player, after, limit + 1).await?;
-    let last = take_page(&mut found, limit);
-    let next_cursor = last.map(|mute| Moment { at: mute.at, id: mute.player.id.0 }.to_string());
-    let next_cursor = next_cursor.map(|place| state.cursors.seal(&place, &list));
-    let mut response = HttpResponse::Ok();
-    if let Some(cursor) = &next_cursor {
-        response.insert_header(next_link("/v1/me/mutes", request.query_string(), cursor));
-    }
-    let items = found.iter().map(MuteView::of).collect();
-    Ok(response.insert_header(NOT_KEPT).insert_header(VARIES).json(MutePage { items, next_cursor }))
-}
-
-/// Which page.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct ListMutes {
-    /// How many at most.
-    #[param(minimum = 1, maximum = 100, default = 20)]
-    limit: Option<u32>,
-    /// Where to go on: `next_cursor` of the page before.
-    #[param(min_length = 1)]
-    cursor: Option<String>,
+    let read = async |after, limit| mutes::list(&state.db, caller.player, after, limit).await;
+    let moment = |listed: &Listed| (listed.at, listed.player.id);
+    let ListedPage { items, next_cursor, mut response } =
+        listed::page(&state, &request, &query.0, &list, read, moment).await?;
+    Ok(response.json(MutePage { items: items.iter().map(MuteView::of).collect(), next_cursor }))
 }
 
 /// A player that the caller mutes.

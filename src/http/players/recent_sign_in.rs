@@ -66,7 +66,7 @@ async fn check_password(
         let is_right = state.passwords.compare(password, hash, asker).await?;
         Ok(account.filter(|account| is_right && account.player.id == own.player.id))
     };
-    let limits = state.sign_ins.as_deref();
+    let limits = state.sign_ins.as_ref();
     sign_ins::by_password(limits, (name, network, asker.is_known), compare).await?.map(drop).ok_or_else(refused)
 }
 

@@ -96,7 +96,7 @@ async fn sign_in(state: &AppState, name: &str, password: &str, network: IpAddr) 
         let is_right = state.passwords.compare(password, hash, asker).await?;
         Ok(player.filter(|_| is_right))
     };
-    let limits = state.sign_ins.as_deref();
+    let limits = state.sign_ins.as_ref();
     let player = sign_ins::by_password(limits, (&name, network, asker.is_known), compare).await?.ok_or_else(refused)?;
     let tokens = TokenSet::begin(state, &player, Grant::Password).await?.ok_or_else(refused)?;
     known::note(state, player.player.id, network).await?;
@@ -109,7 +109,7 @@ async fn recover(state: &AppState, code: &str, network: IpAddr) -> Result<TokenS
     let refused = || Problem::new(Code::InvalidCredentials, "no player has this recovery code");
     let hash = recovery::hash(code);
     let find = players::recovery::find(&state.db, &hash);
-    let found = sign_ins::by_secret(state.sign_ins.as_deref(), network, find).await?;
+    let found = sign_ins::by_secret(state.sign_ins.as_ref(), network, find).await?;
     let player = found.ok_or_else(refused)?;
     let tokens = TokenSet::begin(state, &player, Grant::Recovery).await?.ok_or_else(refused)?;
     known::note(state, player.player.id, network).await?;

@@ -27,12 +27,14 @@ use crate::{
         request::{
             body::MEDIUM_BODY,
             extract::{self, Body, NoQuery, Query},
+            language::LanguageWord,
             player,
         },
         state::{AppState, tokens::Caller},
         view::wire::Timestamp,
     },
-    push::{Apns, Fcm, Language, Subscription, SubscriptionError},
+    push::{Apns, Fcm, Subscription, SubscriptionError},
+    texts::Language,
     webhook::{Endpoint, host_of},
 };
 
@@ -91,7 +93,7 @@ pub async fn create_device(
     player::find(&state, caller).await?;
     player::refuse_if_of_app(&state, caller.player, "the app tells its players of their games").await?;
     limits::count_more(&request, REGISTRATION_CALLS)?;
-    let language = language.map_or(Language::default(), Language::from).as_str();
+    let language = language.map_or(Language::default(), Language::from).tag();
     let new = NewDevice {
         id: Uuid::now_v7(),
         player: caller.player,
@@ -343,28 +345,6 @@ impl From<DeviceKindWord> for DeviceKind {
             DeviceKindWord::Web => Self::Web,
             DeviceKindWord::Fcm => Self::Fcm,
             DeviceKindWord::Apns => Self::Apns,
-        }
-    }
-}
-
-/// A language of what devices show.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = DeviceLanguage)]
-enum LanguageWord {
-    En,
-    De,
-    Fr,
-    Es,
-}
-
-impl From<LanguageWord> for Language {
-    fn from(word: LanguageWord) -> Self {
-        match word {
-            LanguageWord::En => Self::En,
-            LanguageWord::De => Self::De,
-            LanguageWord::Fr => Self::Fr,
-            LanguageWord::Es => Self::Es,
         }
     }
 }

@@ -1,11 +1,14 @@
-//! The language in which people read: pages for them are in one of those that pictures have.
+//! The language in which people read.
 
 use actix_web::{
     HttpRequest,
     http::header::{AcceptLanguage, Header, Quality},
 };
 
-use crate::picture::Language;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::texts::Language;
 
 /// The language that the reader prefers, by `Accept-Language`; English if none of the accepted ones is there.
 pub fn preferred_language(request: &HttpRequest) -> Language {
@@ -15,11 +18,31 @@ pub fn preferred_language(request: &HttpRequest) -> Language {
     ranges.iter().find_map(|range| language(&range.to_string())).unwrap_or(Language::En)
 }
 
-/// The language of a range such as `de-AT`: a region or a script makes no difference.
+/// The language of a range; of `*`, English.
 fn language(range: &str) -> Option<Language> {
-    let primary = range.split('-').next().unwrap_or_default();
-    let is_primary = |language: &Language| language.tag().eq_ignore_ascii_case(primary);
-    if primary == "*" { Some(Language::En) } else { Language::ALL.into_iter().find(is_primary) }
+    if range == "*" { Some(Language::En) } else { Language::of_range(range) }
+}
+
+/// A language on the wire.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = DeviceLanguage)]
+pub enum LanguageWord {
+    En,
+    De,
+    Fr,
+    Es,
+}
+
+impl From<LanguageWord> for Language {
+    fn from(word: LanguageWord) -> Self {
+        match word {
+            LanguageWord::En => Self::En,
+            LanguageWord::De => Self::De,
+            LanguageWord::Fr => Self::Fr,
+            LanguageWord::Es => Self::Es,
+        }
+    }
 }
 
 #[cfg(test)]

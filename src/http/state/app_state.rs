@@ -47,7 +47,7 @@ pub(crate) struct Shared {
     pub(crate) tokens: Tokens,
     pub(crate) cursors: Cursors,
     /// The keys of issuers that apps trust.
-    pub(crate) key_sets: KeySets,
+    pub(crate) key_sets: Arc<KeySets>,
     pub(crate) passwords: Passwords,
     /// The limits of sign-ins by account; `None` without rate limits.
     pub(crate) sign_ins: Option<SignIns>,

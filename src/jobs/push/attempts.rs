@@ -21,8 +21,9 @@ use crate::{
     },
     domain::{DeviceKind, GameId, NoticeKind},
     metrics::{DeliveryOutcome, Metrics},
-    push::{Cause, Language, News, Notification, Outcome, Pusher, Subject, Target, Urgency},
+    push::{Cause, News, Notification, Outcome, Pusher, Subject, Target, Urgency},
     repeats,
+    texts::Language,
 };
 
 /// After this time no further notification is sent under a lease. With the last attempt it is far shorter than the lease.
@@ -188,7 +189,7 @@ fn notification(device: &DueDevice, part: &[&DueNotice]) -> Notification {
     let deadline = part.iter().filter_map(|notice| notice.deadline).min();
     let urgency = if deadline.is_some() { Urgency::High } else { Urgency::Normal };
     let useful_until = deadline.filter(|_| games.len() == 1);
-    Notification { subject, language: Language::of(&device.language), useful_until, urgency }
+    Notification { subject, language: Language::of_range(&device.language).unwrap_or_default(), useful_until, urgency }
 }
 
 async fn attempt(settings: &Settings, device: &DueDevice, notification: &Notification) -> Outcome {

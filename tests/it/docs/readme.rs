@@ -7,7 +7,7 @@ use std::{
 
 use actix_web::web;
 
-use crate::support::app::TestApp;
+use crate::support::app::{TestApp, limited};
 
 const README: &str = include_str!("../../../README.md");
 

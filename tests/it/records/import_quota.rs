@@ -62,7 +62,7 @@ async fn concurrent_imports_at_many_servers_never_exceed_the_quota() {
     let app = TestApp::start_with(quotas(5, 1000)).await;
     let ana = app.guest("Ana").await;
     // Each server allows a player a single import at a time.
-    let servers: Vec<_> = (0..8).map(|_| app.second_server_with(&quotas(5, 1000)).0).collect();
+    let servers: Vec<_> = (0..8).map(|_| app.second_server_with(quotas(5, 1000)).0).collect();
     let imports = servers.iter().map(|address| {
         let request = Client::new().post(format!("http://{address}/v1/games/import"));
         send(signed(request, Some(&ana)).header("content-type", "text/plain").body(WHOLE))

@@ -9,6 +9,7 @@ use std::{
 };
 
 use futures_util::future::{join_all, join3};
+use mancala_server::db::Writers;
 use nix::sys::signal::Signal;
 use reqwest::Client;
 use tokio::{
@@ -52,7 +53,7 @@ async fn a_group_that_was_stored_as_its_connection_broke_is_acknowledged() {
     let app = TestApp::start().await;
     let wire = Wire::to(&app);
     let (other, metrics) = app.second_server_with(|service| {
-        service.writers = writers(&app.options.clone().host(wire.folder()).into(), Writers::QUEUE_MAX)
+        service.writers = writers(&app.options.clone().host(wire.folder()).into(), Writers::QUEUE_MAX);
     });
     let ana = app.guest("Ana").await;
     let games = games_of(&app, &ana, TOGETHER + 1).await;

@@ -19,7 +19,6 @@ use mancala_server::{
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions};
-use uuid::Uuid;
 
 use crate::support::{
     app::TestApp,

@@ -1,7 +1,4 @@
-//! Which games a list shows, and in which order. The `Debug` text of a filter is part of what cursors are bound to: new
-//! names would void the cursors of running clients.
-
-use std::fmt;
+//! Which games a list shows, and in which order.
 
 use mancala_domain::{PlayerId, PositionKey, Status, Visibility};
 use mancala_rules::{Side, Variant};
@@ -10,8 +7,8 @@ use uuid::Uuid;
 
 use crate::kinds::{ClockKind, OpponentKind};
 
-/// Which games a list shows. Its `Debug` text leaves practice out if it is not asked for: releases before it did not know it.
-#[derive(Clone, PartialEq, Eq, Hash)]
+/// Which games a list shows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Filter {
     /// Whose games.
     pub whose: Whose,
@@ -47,24 +44,8 @@ pub struct Filter {
     pub viewer: Option<PlayerId>,
 }
 
-impl fmt::Debug for Filter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { whose, status, variant, preset, clock, open_to, ended, reason, plies, .. } = self;
-        let Self { imported, analysed, practice, since, until, order, viewer, .. } = self;
-        let mut text = f.debug_struct("Filter");
-        text.field("whose", whose).field("status", status).field("variant", variant).field("preset", preset);
-        text.field("clock", clock).field("open_to", open_to).field("ended", ended).field("reason", reason);
-        text.field("plies", plies).field("imported", imported).field("analysed", analysed);
-        text.field("since", since).field("until", until).field("order", order).field("viewer", viewer);
-        if practice.is_some() {
-            text.field("practice", practice);
-        }
-        text.finish()
-    }
-}
-
-/// The statuses of a list's games. The `Debug` text of one status, and of any, is that of an `Option`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// The statuses of a list's games.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Statuses {
     /// All of them.
     Any,
@@ -103,16 +84,6 @@ impl FromIterator<Status> for Statuses {
             (Some(status), None) => Self::One(status),
             (Some(_), Some(_)) if marked == [true; Status::ALL.len()] => Self::Any,
             (Some(_), Some(_)) => Self::Marked(marked),
-        }
-    }
-}
-
-impl fmt::Debug for Statuses {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Any => None::<Status>.fmt(f),
-            Self::One(status) => Some(status).fmt(f),
-            Self::Marked(_) => f.debug_list().entries(Status::ALL.iter().filter(|status| self.has(**status))).finish(),
         }
     }
 }

@@ -16,6 +16,7 @@ mod of_position;
 mod page;
 mod public;
 mod scan;
+mod scope;
 
 pub use filter::{Ended, Filter, Of, Order, Statuses, Whose};
 pub use list::list;

@@ -1,13 +1,16 @@
 //! How games begin: by a join, as a rematch, and as the continuation of another.
 
 use mancala_domain::{
-    Action, Clock, Command, Context, Fact, Game, GameId, NothingToOffer, OfferAnswer, OfferKind, Opponent,
-    RUNNING_GAMES_MAX, Refusal, Start, Status, Terms,
+    Action, Clock, Fact, Game, GameId, JoinContext, NothingToOffer, OfferAnswer, OfferKind, Opponent,
+    RUNNING_GAMES_MAX, Refusal, RematchOpponent, Start, Status, Subject, Terms,
 };
 use mancala_rules::{Side, Variant};
 use uuid::Uuid;
 
-use crate::table::{CLOCKS, FIRST_GAME, PEOPLE, START, Table, terms};
+use crate::{
+    asks::{offer, rematch},
+    table::{CLOCKS, FIRST_GAME, PEOPLE, START, Table, terms},
+};
 
 #[test]
 fn a_rematch_exchanges_the_sides_and_begins_at_once() {
@@ -48,7 +51,7 @@ fn a_rematch_needs_the_opponent_and_room_for_a_game_of_each() {
         let subject = rematch(running_games, RematchOpponent::Person { is_erased, is_blocked: false });
         table.decide(PEOPLE[1], action(subject), START).map(drop)
     };
-    for action in [offer, Action::Accept] {
+    for action in [offer as fn(_) -> _, Action::Accept] {
         let gone = Err(NothingToOffer::OpponentGone.into());
         assert_eq!(decide(&table, 0, true, action), gone);
         assert_eq!(decide(&table, RUNNING_GAMES_MAX, true, action), gone);

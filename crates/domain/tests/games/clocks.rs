@@ -1,8 +1,8 @@
 //! What time alone does to a game.
 
 use mancala_domain::{
-    Action, Clock, Command, Fact, Game, NothingToOffer, OfferAnswer, OfferKind, Opponent, Permitted, PlayerId, Reason,
-    Refusal, Seat, Status, audit,
+    Action, Clock, Fact, Game, NothingToOffer, OfferAnswer, OfferKind, Opponent, Permitted, PlayerId, Reason, Refusal,
+    Seat, Status, audit,
 };
 use mancala_rules::Variant;
 use time::Duration;
@@ -17,8 +17,7 @@ fn a_game_without_a_clock_is_aborted_if_a_player_never_moves() {
         let (mover, other) = table.to_move();
         table.play(START + Duration::hours(2));
         let abort = |table: &Table, at| {
-            let command = Command { player: mover, if_version: None, action: Action::Abort };
-            let decided = table.game.decide(&command, &table.context(START + at));
+            let decided = table.decide(mover, Action::Abort, START + at);
             let is_listed = table.game.permitted(mover, false, START + at).contains(&Permitted::Abort);
             assert_eq!(is_listed, decided.is_ok());
             decided.map(|decision| decision.events)

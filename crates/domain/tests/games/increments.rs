@@ -2,12 +2,14 @@
 //! releases that kept them.
 
 use mancala_domain::{
-    Action, BySeat, Clock, Command, Context, Decision, Event, Fact, Flaw, Game, GameId, NothingToOffer, OfferAnswer,
-    OfferKind, Opponent, PlayerId, Ply, PlyAction, Previous, Refusal, Seat, Terms, Visibility, audit,
+    Action, BySeat, Clock, Command, Decision, Event, Fact, Flaw, Game, GameId, NothingToOffer, Opponent, PlayerId, Ply,
+    PlyAction, Previous, Refusal, Seat, Subject, TakebackContext, Terms, Visibility, audit,
 };
 use mancala_rules::{AnyOptions, Variant};
 use time::{Duration, OffsetDateTime};
 use uuid::Uuid;
+
+use crate::asks::{JOIN, offer, play};
 
 const PEOPLE: [PlayerId; 2] = [PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2))];
 const GAME: GameId = GameId(Uuid::from_u128(7));
@@ -46,13 +48,8 @@ impl Table {
 
     fn execute(&mut self, player: PlayerId, action: Action<'_>, seconds: i64) -> Result<(), Refusal> {
         let command = Command { player, if_version: None, action };
-        let decision = self.game.decide(&command, at(seconds))?;
-        self.keep(decision);
-        Ok(())
-    }
-
-    fn keep(&mut self, decision: Decision) {
-        for event in decision.events {
+        let Decision { events, .. } = self.game.decide(&command, at(seconds))?;
+        for event in events {
             if let Fact::Moved(moved) = &event.fact {
                 let previous = Previous { position: self.game.position().clone(), at: self.game.updated_at() };
                 self.plies.push(Ply::replay(&self.game, &previous, moved, event.at).expect("a ply"));
@@ -60,6 +57,7 @@ impl Table {
             self.game.apply(&event).expect("it follows");
             self.log.push(event);
         }
+        Ok(())
     }
 
     /// The player to move plays a turn.
@@ -72,13 +70,10 @@ impl Table {
 
     /// A player's last turn is taken back, as the other one agrees.
     fn take_back(&mut self, by: usize, seconds: i64) -> Result<(), Refusal> {
-        for (player, action) in [(PEOPLE[by], offer as fn(_) -> _), (PEOPLE[1 - by], Action::Accept)] {
-            let subject = Subject::Takeback(TakebackContext { newest_plies: &self.plies, log: &self.log });
-            let command = Command { player, if_version: None, action: action(subject) };
-            let decision = self.game.decide(&command, at(seconds))?;
-            self.keep(decision);
-        }
-        Ok(())
+        let (plies, log) = (self.plies.clone(), self.log.clone());
+        let subject = Subject::Takeback(TakebackContext { newest_plies: &plies, log: &log });
+        self.execute(PEOPLE[by], offer(subject), seconds)?;
+        self.execute(PEOPLE[1 - by], Action::Accept(subject), seconds)
     }
 
     fn banks(&self) -> (i64, i64) {

@@ -1,14 +1,17 @@
 //! A game is the fold of its log, and the log has an end.
 
 use mancala_domain::{
-    Action, Clock, Command, Context, Decision, Event, Fact, Flaw, Game, GameResult, GameState, NothingToOffer,
-    OfferAnswer, OfferKind, Opponent, PLIES_MAX, Reason, Refusal, ReplayError, Seat, Status, Terms, audit,
+    Action, Clock, Command, Decision, Event, Fact, Flaw, Game, GameResult, GameState, NothingToOffer, OfferAnswer,
+    OfferKind, Opponent, PLIES_MAX, Reason, Refusal, ReplayError, Seat, Status, Terms, audit,
 };
 use mancala_rules::{AnyOptions, OptionKind, Variant};
 use proptest::prelude::*;
 use time::Duration;
 
-use crate::table::{CLOCKS, PEOPLE, START, Table, terms};
+use crate::{
+    asks::{JOIN, play},
+    table::{CLOCKS, PEOPLE, START, Table, terms},
+};
 
 /// Options with something particular: a swap, a history, rounds, choices inside a turn.
 const OPTIONS: [(Variant, &str); 9] = [

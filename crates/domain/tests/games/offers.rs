@@ -1,13 +1,15 @@
 //! Offers: who may make and accept which, and what becomes of them.
 
 use mancala_domain::{
-    Action, BySeat, Clock, Command, Game, NothingToOffer, OfferAnswer, OfferKind, Opponent, PlyAction, Reason, Refusal,
-    Seat,
+    BySeat, Clock, Game, NothingToOffer, OfferAnswer, OfferKind, Opponent, PlyAction, Reason, Refusal, Seat,
 };
 use mancala_rules::{ParseMoveError, Side, Variant};
 use time::Duration;
 
-use crate::table::{CLOCKS, PEOPLE, START, Table, terms};
+use crate::{
+    asks::play,
+    table::{CLOCKS, PEOPLE, START, Table, terms},
+};
 
 /// Each kind is offered by one and then by the other: what follows.
 #[test]

@@ -1,12 +1,15 @@
 //! Practice against the computer.
 
 use mancala_domain::{
-    Action, Clock, Event, Fact, Game, Level, NothingToOffer, OfferKind, Opponent, Permitted, Refusal, Seat, Status,
-    Terms, audit,
+    Action, Clock, Event, Fact, Game, Level, NothingToOffer, OfferKind, Opponent, Permitted, Refusal, RematchOpponent,
+    Seat, Status, Terms, audit,
 };
 use mancala_rules::Variant;
 
-use crate::table::{CLOCKS, PEOPLE, START, Table, terms};
+use crate::{
+    asks::{computer_games, offer, play, rematch},
+    table::{CLOCKS, PEOPLE, START, Table, terms},
+};
 
 /// Practice against the computer, in which the player sits at the second seat.
 fn practice(clock: Clock) -> Table {

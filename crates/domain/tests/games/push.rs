@@ -1,8 +1,8 @@
 //! What a player's devices show, by the public interface.
 
 use mancala_domain::{
-    Action, Clock, Command, Context, DeviceKind, Event, Game, GameId, Level, NoticeKind, OfferAnswer, OfferKind,
-    Opponent, PlayerId, Previous, Seat, Start, Terms, Visibility, is_current, is_pushed, pushes,
+    Action, Clock, Command, DeviceKind, Event, Game, GameId, Level, NoticeKind, OfferKind, Opponent, PlayerId,
+    Previous, Seat, Start, Subject, Terms, Visibility, is_current, is_pushed, pushes,
 };
 use mancala_rules::{AnyOptions, AnyPosition, Variant};
 use time::{Duration, OffsetDateTime};

@@ -3,7 +3,6 @@
 use super::words::Words;
 
 pub(super) static DE: Words = Words {
-    tag: "de",
     south: "Süd",
     north: "Nord",
     guest: "Gast",

@@ -3,7 +3,6 @@
 use super::words::Words;
 
 pub(super) static EN: Words = Words {
-    tag: "en",
     south: "South",
     north: "North",
     guest: "guest",

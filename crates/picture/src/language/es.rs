@@ -3,7 +3,6 @@
 use super::words::Words;
 
 pub(super) static ES: Words = Words {
-    tag: "es",
     south: "Sur",
     north: "Norte",
     guest: "invitado",

@@ -3,7 +3,6 @@
 use super::words::Words;
 
 pub(super) static FR: Words = Words {
-    tag: "fr",
     south: "Sud",
     north: "Nord",
     guest: "invité",

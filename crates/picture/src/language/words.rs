@@ -2,8 +2,6 @@
 
 /// The words of a language. In a text `{0}` is the first value, `{1}` the second.
 pub(crate) struct Words {
-    /// The tag of the language (BCP 47).
-    pub(crate) tag: &'static str,
     /// The name of a side.
     pub(crate) south: &'static str,
     /// The name of the other side.

@@ -5,9 +5,12 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::{
-    http::{answer::problem::Problem, variants::catalog::standard, view::wire::SideWord},
-    picture::{Background, Caption, Handedness, Language, PNG_WIDTHS, Theme, View},
+    http::{
+        answer::problem::Problem, request::language::LanguageWord, variants::catalog::standard, view::wire::SideWord,
+    },
+    picture::{Background, Caption, Handedness, PNG_WIDTHS, Theme, View},
     rules::Side,
+    texts::Language,
 };
 
 /// The width of a PNG unless it is given, in pixels: sharp at the width of a page on most screens.
@@ -98,12 +101,7 @@ impl Look {
             },
             background,
             caption: if self.caption == Some(false) { Caption::Hidden } else { Caption::Shown },
-            language: match self.lang {
-                Some(LanguageWord::En) | None => Language::En,
-                Some(LanguageWord::De) => Language::De,
-                Some(LanguageWord::Fr) => Language::Fr,
-                Some(LanguageWord::Es) => Language::Es,
-            },
+            language: self.lang.map_or(Language::default(), Language::from),
         })
     }
 }
@@ -150,14 +148,4 @@ enum ThemeWord {
     Light,
     Dark,
     Auto,
-}
-
-/// The language of a picture.
-#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-enum LanguageWord {
-    En,
-    De,
-    Fr,
-    Es,
 }

@@ -26,8 +26,9 @@ use crate::{
         state::AppState,
         study::pictures::scene::present_scene,
     },
-    picture::{Language, PlayerLabel, Scene, describe_seat, describe_status},
+    picture::{PlayerLabel, Scene, describe_seat, describe_status},
     rules::{BySide, Side},
+    texts::Language,
 };
 
 /// The policy of the page: it loads the board from this server, has its styles in itself, and runs nothing.

@@ -1,6 +1,6 @@
 //! The words of the page of a game that its picture does not have, by language. Knows no game.
 
-use crate::picture::Language;
+use crate::texts::Language;
 
 /// The words of a language. A number or a text takes the place of `{}`.
 #[derive(Debug)]
