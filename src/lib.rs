@@ -22,33 +22,23 @@ pub use mancala_picture as picture;
 /// PostgreSQL: every SQL statement, and the migrations.
 pub use mancala_db as db;
 
-/// The embedded PostgreSQL, which is the default database.
-pub mod embedded;
+/// What every part of the process stands on.
+pub use mancala_process::{access_log, clock, connection_plan, file_plan, metrics, outage, priority, repeats};
+
+/// What leaves the service: webhooks, push notifications, mail, and requests to issuers of sign-ins.
+pub use mancala_outbound::{jose, mail, openid, push, webhook};
 
 /// Live updates: wakes the requests that wait for a game when it has changed.
-pub mod live;
-
-/// Sends webhooks to public addresses that players name. Knows none of the other modules.
-pub mod webhook;
-
-/// Tokens that others have signed, and their keys. Knows `webhook`, which carries its requests.
-pub mod jose;
-
-/// Sends mail by the operator's SMTP server. Knows the domain alone.
-pub mod mail;
-/// Sign-in by issuers of OpenID Connect. Knows `jose`, and `webhook`, which carries its requests.
-pub mod openid;
-/// Push notifications: what devices show, and how the services of push notifications are asked to show it.
-pub mod push;
+pub use mancala_wire::live;
 
 /// Hints: what each move of a position is worth, from the engine.
-pub mod hints;
-
-/// Keeps the engine from slowing down moves.
-pub mod pace;
+pub use mancala_http_games::hints;
 
 /// The work outside requests, such as settling games, playing for the computer, and long commands.
-pub mod jobs;
+pub use mancala_jobs as jobs;
+
+/// The embedded PostgreSQL, which is the default database.
+pub mod embedded;
 
 /// The REST API: routes, wire types, errors, tokens and the OpenAPI document.
 pub mod http;
@@ -56,32 +46,8 @@ pub mod http;
 /// The version and the commit of the running binary.
 pub mod build_info;
 
-/// The only clock.
-pub mod clock;
-
-/// The priority of threads whose work can wait.
-pub mod priority;
-
-/// How the connections to the database are divided.
-pub mod connection_plan;
-
-/// How the files that the process may open are divided.
-pub mod file_plan;
-
 /// The options of the command line and the environment.
 pub mod config;
-
-/// Metrics in Prometheus' text format.
-pub mod metrics;
-
-/// The access log on standard output.
-pub mod access_log;
-
-/// The begin and the end of an outage in the log.
-pub mod outage;
-
-/// How often a line of the log is repeated.
-pub mod repeats;
 
 /// Logs and traces.
 pub mod telemetry;

@@ -78,8 +78,12 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     database::follow_clock(&database).await;
     let (plan, jobs_delay) = connections::fitted(demand, plan, &database, options.database.wait()).await;
     let metrics = Arc::new(Metrics::new(clock::now().unix_timestamp()));
-    let access_log =
-        AccessLog::start(options.access_log, options.access_log_format, std::io::stdout(), metrics.clone());
+    let access_log = AccessLog::start(
+        options.access_log.into(),
+        options.access_log_format.into(),
+        std::io::stdout(),
+        metrics.clone(),
+    );
     let access_log = access_log.map_err(Failure::new)?;
     let (writers, writing) = Writers::start(&database, plan.writers, Writers::QUEUE_MAX);
     let writers = Arc::new(writers);

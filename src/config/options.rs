@@ -4,6 +4,7 @@ use std::{fmt, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, ValueEnum};
 use etcetera::BaseStrategy;
+use mancala_process::access_log::{Format, Level};
 
 use super::{
     mail::Mail,
@@ -336,6 +337,25 @@ pub enum AccessLogFormat {
     Json,
     /// The combined form of Apache and nginx, with milliseconds, request id and trace id at its end
     Combined,
+}
+
+impl From<AccessLogLevel> for Level {
+    fn from(word: AccessLogLevel) -> Self {
+        match word {
+            AccessLogLevel::Off => Self::Off,
+            AccessLogLevel::Errors => Self::Errors,
+            AccessLogLevel::All => Self::All,
+        }
+    }
+}
+
+impl From<AccessLogFormat> for Format {
+    fn from(word: AccessLogFormat) -> Self {
+        match word {
+            AccessLogFormat::Json => Self::Json,
+            AccessLogFormat::Combined => Self::Combined,
+        }
+    }
 }
 
 #[cfg(test)]

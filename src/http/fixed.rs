@@ -8,8 +8,7 @@ use actix_web::{
     web::Bytes,
 };
 use flate2::Compression;
-
-use crate::http::{
+use mancala_http::{
     answer::headers::{KEPT_FOR_MINUTES, digest_tag},
     layers::compress::{accepts_gzip, gzip},
     request::conditional::IfNoneMatch,

@@ -9,28 +9,15 @@ use actix_web::{
     http::Method,
     web::{self, Data, Path, ServiceConfig},
 };
-use utoipa::OpenApi;
-use utoipa_actix_web::{AppExt, OpenApiFactory, scope, service_config::ServiceConfig as DocumentedConfig};
-
-use super::{
+use mancala_http::{
     answer::problem::Problem,
-    apps::{app, exchange, players as app_players, tokens as app_tokens},
-    docs::{DOCUMENT, DOCUMENT_3_0, Documentation, FOLDER},
-    email::{my_email, pages as email_pages, resets, verification},
+    paths,
+    request::{accept::prefers_page, conditional::IfNoneMatch, reader::Page},
+};
+use mancala_http_games::{
     events::{game_events, player_events, tickets},
     games::{create, invitations, lifecycle, list, moves, offers, positions, seek},
-    openapi::{self, Document, downgrade},
-    operation::{health, problems},
-    operators,
-    page::{self, Page},
-    paths,
-    players::{
-        blocks, friends, me, merge, mutes, people, profiles, recovery, reports, sign_ins, stats, summary, tokens,
-    },
-    push::{devices, offer, settings},
-    records::{export, import, list_export, my_imports, personal_export, verify},
-    request::{accept::prefers_page, conditional::IfNoneMatch},
-    sign_in::{begin, complete, identities},
+    records::{export, import, list_export, my_imports, verify},
     study::{
         analyses, explorer, hints, notes,
         pictures::{boards, graphs},
@@ -38,6 +25,25 @@ use super::{
     },
     variants::{catalog, line},
     webhooks::{deliveries, endpoints, received},
+};
+use mancala_http_players::{
+    apps::{app, exchange, players as app_players, tokens as app_tokens},
+    email::{my_email, pages as email_pages, resets, verification},
+    operators, personal_export,
+    players::{
+        blocks, friends, me, merge, mutes, people, profiles, recovery, reports, sign_ins, stats, summary, tokens,
+    },
+    push::{devices, offer, settings},
+    sign_in::{begin, complete, identities},
+};
+use utoipa::OpenApi;
+use utoipa_actix_web::{AppExt, OpenApiFactory, scope, service_config::ServiceConfig as DocumentedConfig};
+
+use super::{
+    docs::{DOCUMENT, DOCUMENT_3_0, Documentation, FOLDER},
+    openapi::{self, Document, downgrade},
+    operation::{health, problems},
+    page,
 };
 
 /// Every route of the service.

@@ -12,10 +12,7 @@ use actix_web::{
     middleware::{Condition, from_fn},
     web::{Data, ServiceConfig},
 };
-use tracing_actix_web::TracingLogger;
-
-use super::{
-    docs::Documentation,
+use mancala_http::{
     layers::{
         access,
         client_address::{self, TrustedProxies},
@@ -26,15 +23,13 @@ use super::{
         observe, pieces, response_headers,
         unread::{self, Unread},
     },
-    page::Page,
     paths,
-    request::{accept, auth, origin::PublicUrl},
-    routes,
-    service::Service,
-    state::Shared,
-    watching::watch,
+    request::{accept, auth, origin::PublicUrl, reader::Page},
 };
-use crate::{access_log::AccessLog, metrics::Metrics};
+use mancala_process::{access_log::AccessLog, metrics::Metrics};
+use tracing_actix_web::TracingLogger;
+
+use super::{docs::Documentation, routes, service::Service, shared, watching::watch};
 
 /// Runs the server on a listener until it is stopped or dropped. The caller handles signals, and calls this on
 /// actix-web's runtime.
@@ -47,11 +42,11 @@ pub fn serve(listener: TcpListener, service: Service) -> io::Result<Server> {
     let room = Room::of_worker(connections_max, plan.workers, &service.trusted_proxies, data.limits.is_some());
     service.hub.limit(files.waiters);
     data.watch(&service.metrics, &room);
-    let shared = Arc::new(Shared::start(service)?);
-    watch(&shared);
+    let process = Arc::new(shared::start(service)?);
+    watch(&process);
     // Runs on each worker's own thread. A connection is used on the thread that made it, so no answer crosses threads.
     let app = move || {
-        let state = shared.worker_state();
+        let state = shared::worker_state(&process);
         // A request passes these layers from the last to the first, and its answer from the first to the last. A layer
         // that refuses a request answers from its place, so layers that add to answers stand below those that refuse.
         App::new()

@@ -3,23 +3,18 @@
 use std::{sync::Arc, time::Duration};
 
 use ipnet::IpNet;
-use tokio_util::sync::CancellationToken;
-
-use super::{
+use mancala_http::{
     layers::limits::LimitClock,
-    page::Page,
     state::{Settings, tokens::Tokens},
 };
-use crate::{
-    access_log::AccessLog,
-    connection_plan::ConnectionPlan,
-    db::{Database, Writers},
-    domain::ReservedNames,
-    file_plan::FilePlan,
-    live::Hub,
-    metrics::Metrics,
-    openid::Issuers,
-};
+use tokio_util::sync::CancellationToken;
+
+use mancala_db::{Database, Writers};
+use mancala_domain::ReservedNames;
+use mancala_http::request::reader::Page;
+use mancala_outbound::openid::Issuers;
+use mancala_process::{access_log::AccessLog, connection_plan::ConnectionPlan, file_plan::FilePlan, metrics::Metrics};
+use mancala_wire::live::Hub;
 
 /// The parameters of a service.
 pub struct Service {

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use super::state::{Shared, clock_watch::ClockWatch, heavy::Heavy, recent::RecentGames, uploads::Uploads};
-use crate::{
-    db::{
-        Database, Writers,
-        connection::{
-            notifications,
-            sight::{Continuity, Sight},
-        },
-        players::name_filter::StoredFilter,
+use mancala_db::{
+    Database, Writers,
+    connection::{
+        notifications,
+        sight::{Continuity, Sight},
     },
-    live::{self, Hub},
+    players::name_filter::StoredFilter,
+};
+use mancala_http::state::{Shared, clock_watch::ClockWatch, heavy::Heavy, recent::RecentGames, uploads::Uploads};
+use mancala_process::{
     metrics::{Connections, Metrics, Waiters},
     repeats,
 };
+use mancala_wire::live::{self, Hub};
 
 /// Lets the metrics read what the workers share, and the hub hear of all changes.
 pub(super) fn watch(shared: &Shared) {

@@ -7,6 +7,7 @@ mod span_fields;
 
 use std::{env, io, io::IsTerminal, time::Duration};
 
+use mancala_process::{clock, outage::Outage};
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::{
@@ -24,7 +25,7 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use crate::{clock, config::LogFormat, outage::Outage};
+use crate::config::LogFormat;
 use span_fields::SpanFields;
 
 /// The log filter unless `RUST_LOG` is set. It omits the messages of libraries about each start, and about each client that does

@@ -1,4 +1,4 @@
-//! The service over real HTTP and a real PostgreSQL. The folders have the names of those in `src/http`.
+//! The service over real HTTP and a real PostgreSQL. The folders have the names of those in the crates of the REST API.
 
 mod answer;
 mod apps;

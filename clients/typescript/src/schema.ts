@@ -2923,7 +2923,7 @@ export interface components {
          */
         DeviceKind: "web" | "fcm" | "apns";
         /**
-         * @description A language of what devices show.
+         * @description A language of texts.
          * @enum {string}
          */
         DeviceLanguage: "en" | "de" | "fr" | "es";

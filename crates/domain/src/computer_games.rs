@@ -39,7 +39,7 @@ pub enum Sharing {
     },
 }
 
-/// One more game against the computer would be too many.
+/// The refusal of a further game against the computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{who} at most {games_max} games against the computer that are not over")]
 pub struct TooManyComputerGames {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use actix_web::{HttpRequest, HttpResponse, web::Bytes};
+use mancala_http::{answer::problem::Problem, request::conditional::IfNoneMatch};
 use utoipa::openapi::{OpenApi, Server};
 use utoipa_swagger_ui::Config;
 
@@ -14,7 +15,7 @@ use super::{
     markdown::{self, Rendered},
     order::ORDER,
 };
-use crate::http::{answer::problem::Problem, fixed::Fixed, openapi::downgrade, request::conditional::IfNoneMatch};
+use crate::http::{fixed::Fixed, openapi::downgrade};
 
 /// The path of the OpenAPI document.
 pub const DOCUMENT: &str = "/openapi.json";

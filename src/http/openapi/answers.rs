@@ -2,15 +2,14 @@
 
 use std::{collections::BTreeMap, mem};
 
-use utoipa::openapi::{Content, Header, Ref, RefOr, Response, path::Operation, security::SecurityRequirement};
-
-use crate::http::{
+use mancala_http::{
     answer::{
         code::Code,
         failures::{by_status, codes, response},
     },
     layers::limits::UNLIMITED,
 };
+use utoipa::openapi::{Content, Header, Ref, RefOr, Response, path::Operation, security::SecurityRequirement};
 
 /// Adds the failures and the headers of an operation's answers. `is_suspended` says whether a suspended player is refused. The
 /// failures themselves go to `shared`.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use mancala_http::{answer, request::suspended};
 use utoipa::{
     Modify, OpenApi,
     openapi::{
@@ -12,7 +13,6 @@ use utoipa::{
 };
 
 use super::{answers, failures, requests, unions, words};
-use crate::http::{answer, request::suspended};
 
 /// The document's parts beside the routes.
 #[derive(OpenApi)]

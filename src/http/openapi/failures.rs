@@ -1,12 +1,11 @@
 //! An example of each failure, to which the responses refer.
 
+use mancala_http::answer::code::Code;
 use serde_json::{Value, json};
 use utoipa::openapi::{
     RefOr,
     example::{Example, ExampleBuilder},
 };
-
-use crate::http::answer::code::Code;
 
 /// The examples of all codes, by the code.
 pub(super) fn examples() -> impl Iterator<Item = (String, RefOr<Example>)> {

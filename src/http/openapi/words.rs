@@ -4,24 +4,21 @@
 
 use std::collections::BTreeMap;
 
+use mancala_db::{
+    operators::{
+        Deed,
+        acts::{CLOSE_REPORT, READ_GAME},
+    },
+    players::{settings::Inviters, suspensions::SuspendedGames},
+    webhooks::deliveries::{CHALLENGE, PING},
+};
+use mancala_domain::{DeviceKind, NoticeKind, OfferKind, Reason, ReportReason};
+use mancala_outbound::webhook::SendError;
+use mancala_rules::{IllegalMove, Variant};
 use utoipa::openapi::{
     Object, RefOr, Schema, Type,
     extensions::ExtensionsBuilder,
     schema::{ArrayItems, SchemaType},
-};
-
-use crate::{
-    db::{
-        operators::{
-            Deed,
-            acts::{CLOSE_REPORT, READ_GAME},
-        },
-        players::{settings::Inviters, suspensions::SuspendedGames},
-        webhooks::deliveries::{CHALLENGE, PING},
-    },
-    domain::{DeviceKind, NoticeKind, OfferKind, Reason, ReportReason},
-    rules::{IllegalMove, Variant},
-    webhook::SendError,
 };
 
 /// The schemas that are such words.

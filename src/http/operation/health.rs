@@ -1,17 +1,15 @@
 //! Health: whether the process is alive, and whether it is ready to serve.
 
 use actix_web::{HttpResponse, get, http::header, web::Data};
+use mancala_http::{
+    answer::problem::Problem,
+    request::extract::{NoQuery, Query},
+    state::AppState,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{
-    build_info,
-    http::{
-        answer::problem::Problem,
-        request::extract::{NoQuery, Query},
-        state::AppState,
-    },
-};
+use crate::build_info;
 
 /// Is the process alive?
 ///

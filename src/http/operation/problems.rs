@@ -1,17 +1,14 @@
 //! The page that explains a failure's code, to which its `type` leads.
 
 use actix_web::{HttpRequest, HttpResponse, get, http::header};
-
-use crate::http::{
-    answer::{
-        code::Code,
-        failures::{Failures, NotFound},
-        headers::{KEPT_FOR_MINUTES, PICTURE_POLICY},
-        problem::Problem,
-        problem_page,
-    },
-    page::reader,
+use mancala_http::answer::{
+    code::Code,
+    failures::{Failures, NotFound},
+    headers::{KEPT_FOR_MINUTES, PICTURE_POLICY},
+    problem::Problem,
+    problem_page,
 };
+use mancala_http::request::reader::reader;
 
 /// What a failure code means
 ///

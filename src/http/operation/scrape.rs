@@ -10,15 +10,12 @@ use actix_web::{
     middleware::from_fn,
     web::{self, Data},
 };
-use tracing_actix_web::TracingLogger;
-
-use crate::{
-    http::{
-        answer::problem::Problem,
-        layers::{connections::REQUEST_TIMEOUT, envelope, head, observe::NoSpan},
-    },
-    metrics::Metrics,
+use mancala_http::{
+    answer::problem::Problem,
+    layers::{connections::REQUEST_TIMEOUT, envelope, head, observe::NoSpan},
 };
+use mancala_process::metrics::Metrics;
+use tracing_actix_web::TracingLogger;
 
 /// Enough for a few Prometheus servers and a person with curl.
 const CONNECTIONS_MAX: usize = 32;

@@ -5,4 +5,4 @@
 mod files;
 mod serving;
 
-pub use serving::{Page, configure, not_found, reader};
+pub use serving::{configure, not_found};

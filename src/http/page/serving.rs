@@ -6,24 +6,17 @@ use actix_web::{
     web::{self, ServiceConfig},
 };
 
-use super::files::{self, File};
-use crate::http::{
+use mancala_http::{
     answer::{
         code::Code,
         headers::{KEPT_FOR_EVER, KEPT_FOR_MINUTES},
         problem::Problem,
-        problem_page::Reader,
     },
     paths,
-    request::{conditional::IfNoneMatch, language::preferred_language},
+    request::conditional::IfNoneMatch,
 };
 
-/// Whether the server has a page for people, or only the API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Page {
-    Served,
-    Off,
-}
+use super::files::{self, File};
 
 /// What the page may do: load its own files, call this server, install itself. It is put in no frame, and its forms send nothing
 /// by themselves. Its scripts make no markup and no script of a text: the only policy of Trusted Types names the service worker.
@@ -55,12 +48,6 @@ pub fn configure(config: &mut ServiceConfig) {
     for pattern in paths::PAGE_FILES {
         config.service(web::resource(pattern).guard(guard::Get()).to(get_file));
     }
-}
-
-/// The person who reads a page that the server writes itself.
-pub fn reader(request: &HttpRequest) -> Reader {
-    let has_page = request.app_data::<Page>().is_some_and(|page| *page == Page::Served);
-    Reader { language: preferred_language(request), has_page }
 }
 
 /// Answers with the document. Query parameters, which links from elsewhere may bring, are ignored.

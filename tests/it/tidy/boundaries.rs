@@ -21,35 +21,31 @@ const PURE: [&str; 4] = ["rules", "engine", "picture", "domain"];
 /// The crate that starts processes; the only one with unsafe code.
 const UNSAFE: &str = "embedded-postgres";
 
-/// For each module of the server, which of the others it may use.
-const MAY_USE: [(&str, &[&str]); 23] = [
-    ("access_log", &["clock", "config", "metrics"]),
+/// The crates whose modules are bounded here. What a crate may know of others its manifest says.
+const BOUNDED: [&str; 4] = ["server", "process", "outbound", "wire"];
+
+/// For each of their modules, which of the others, and which crates, it may use.
+const MAY_USE: [(&str, &[&str]); 22] = [
+    ("access_log", &["clock", "metrics"]),
     ("build_info", &[]),
     ("clock", &[]),
-    ("config", &["build_info"]),
+    ("config", &["access_log", "build_info"]),
     ("connection_plan", &[]),
-    ("file_plan", &[]),
-    ("metrics", &["build_info"]),
-    ("webhook", &[]),
-    ("mail", &["domain"]),
-    ("push", &["domain", "repeats", "webhook"]),
     ("embedded", &[]),
+    ("file_plan", &[]),
     ("jose", &["repeats", "webhook"]),
+    ("live", &["db", "domain", "outage"]),
+    ("mail", &["domain"]),
+    ("metrics", &[]),
     ("openid", &["jose", "webhook"]),
+    ("outage", &["repeats"]),
+    ("pace", &[]),
     ("priority", &[]),
+    ("push", &["domain", "repeats", "texts", "webhook"]),
     ("repeats", &[]),
     ("telemetry", &["clock", "config", "outage"]),
-    ("outage", &["repeats"]),
-    ("live", &["db", "domain", "outage"]),
-    ("pace", &["db", "engine"]),
-    ("hints", &["db", "domain", "engine", "pace", "rules"]),
-    (
-        "jobs",
-        &[
-            "clock", "db", "domain", "engine", "mail", "metrics", "outage", "pace", "push", "repeats", "rules",
-            "webhook",
-        ],
-    ),
+    ("view", &["clock", "db", "domain", "rules"]),
+    ("webhook", &[]),
     (
         "http",
         &[
@@ -60,9 +56,33 @@ const MAY_USE: [(&str, &[&str]); 23] = [
             "db",
             "domain",
             "file_plan",
-            "hints",
+            "http_games",
+            "http_players",
             "jose",
             "live",
+            "metrics",
+            "openid",
+            "outage",
+            "repeats",
+            "rules",
+            "webhook",
+        ],
+    ),
+    (
+        "lib",
+        &[
+            "access_log",
+            "clock",
+            "connection_plan",
+            "db",
+            "domain",
+            "engine",
+            "file_plan",
+            "http_games",
+            "jobs",
+            "jose",
+            "live",
+            "mail",
             "metrics",
             "openid",
             "outage",
@@ -71,10 +91,10 @@ const MAY_USE: [(&str, &[&str]); 23] = [
             "push",
             "repeats",
             "rules",
+            "texts",
             "webhook",
         ],
     ),
-    ("lib", &["db", "domain", "engine", "picture", "rules"]),
 ];
 
 /// Every path that the sources name, with its source.
@@ -99,19 +119,23 @@ fn banned(sources: &[Source], is_banned: impl Fn(&Source, &Named) -> bool) -> Ve
     all.map(|(source, named)| format!("{}:{} names {}", source.path, named.line, named.text())).collect()
 }
 
-/// The module of the server that a path leads to, also if it is named as the crate that it re-exports.
+/// The module of a bounded crate that a path leads to, or else the crate.
 fn module_of(named: &Named) -> Option<&str> {
-    match named.path[0].as_str() {
-        "crate" | "mancala_server" => named.path.get(1).map(String::as_str),
-        other => other.strip_prefix("mancala_"),
+    let first = named.path[0].as_str();
+    let package = first.strip_prefix("mancala_");
+    if first == "crate" || package.is_some_and(|package| BOUNDED.contains(&package)) {
+        named.path.get(1).map(String::as_str)
+    } else {
+        package
     }
 }
 
 pub fn unknown_neighbours(sources: &[Source]) -> Vec<String> {
     banned(sources, |source, named| {
         let own = source.module.first().map_or("lib", String::as_str);
-        // The binary may use everything.
-        let Some((_, may_use)) = MAY_USE.iter().find(|(module, _)| source.package == "server" && *module == own) else {
+        // The binary may use everything, and the root of another crate only says which modules it has.
+        let is_bounded = source.is_of(&BOUNDED) && (own != "lib" || source.package == "server");
+        let Some((_, may_use)) = MAY_USE.iter().find(|(module, _)| is_bounded && *module == own) else {
             return false;
         };
         module_of(named).is_some_and(|module| {
@@ -122,18 +146,23 @@ pub fn unknown_neighbours(sources: &[Source]) -> Vec<String> {
 }
 
 pub fn unlisted_modules(sources: &[Source]) -> Vec<String> {
-    let server = sources.iter().filter(|source| source.package == "server");
-    let first = server.filter_map(|source| source.module.first());
+    let bounded = sources.iter().filter(|source| source.is_of(&BOUNDED));
+    let first = bounded.filter_map(|source| source.module.first());
     first.filter(|first| MAY_USE.iter().all(|(module, _)| module != first)).cloned().collect()
+}
+
+/// Whether a source belongs to the REST API.
+fn is_http(source: &Source) -> bool {
+    source.package.starts_with("http") || source.module.first().is_some_and(|first| first == "http")
 }
 
 /// Frameworks that one part knows alone.
 pub fn frameworks(sources: &[Source]) -> Vec<String> {
     banned(sources, |source, named| {
         let is_in = |folder: &str| source.module.first().is_some_and(|first| first == folder);
-        let is_http = ["actix_web", "actix_http", "actix_cors", "utoipa", "utoipa_actix_web", "utoipa_swagger_ui"];
-        is_http.contains(&named.path[0].as_str()) && !is_in("http") && source.package != "main"
-            || named.starts_with("std::process") && (is_in("http") || is_in("live"))
+        let of_http = ["actix_web", "actix_http", "actix_cors", "utoipa", "utoipa_actix_web", "utoipa_swagger_ui"];
+        of_http.contains(&named.path[0].as_str()) && !is_http(source) && !source.is_of(&["main", "wire"])
+            || named.starts_with("std::process") && (is_http(source) || is_in("live"))
             || named.path[0] == "sqlx" && (is_in("metrics") || is_in("config") || is_in("webhook"))
     })
 }
@@ -186,7 +215,7 @@ impl<'ast> Visit<'ast> for Asynchronous {
 pub fn clocks(sources: &[Source]) -> Vec<String> {
     banned(sources, |source, named| {
         let is_clock = named.ends_with("OffsetDateTime::now_utc") || named.ends_with("SystemTime::now");
-        is_clock && source.path != "src/clock.rs" && source.package != UNSAFE
+        is_clock && source.path != "crates/process/src/clock.rs" && source.package != UNSAFE
     })
 }
 
@@ -208,8 +237,7 @@ pub fn statuses_elsewhere(sources: &[Source]) -> Vec<String> {
         let is_builder = named.path.iter().rev().nth(1).is_some_and(|owner| owner == "HttpResponse")
             && last.starts_with(char::is_uppercase)
             && !SUCCESSES.contains(&last);
-        let is_here =
-            source.module.first().is_some_and(|first| first == "http") && source.path != "src/http/answer/code.rs";
+        let is_here = is_http(source) && source.path != "crates/http/src/answer/code.rs";
         // An attribute describes an answer in the document, and makes none.
         is_here && named.place != PathUse::Attribute && (is_status || is_builder || last == "InternalServerError")
     })
@@ -236,12 +264,17 @@ pub fn globs(sources: &[Source]) -> Vec<String> {
 fn each_boundary_can_be_crossed_and_then_is_found() {
     type Rule = fn(&[Source]) -> Vec<String>;
     let cases: [(Rule, &str, &str, &str); 21] = [
-        (unknown_neighbours, "src/live/hub.rs", "use crate::http::Tokens;", "use crate::db::games;"),
-        (unknown_neighbours, "src/jobs/purge.rs", "fn f() { crate::config::read() }", "use crate::webhook::Sender;"),
-        (unknown_neighbours, "src/metrics.rs", "use mancala_domain::Game;", "use std::fmt;"),
-        (unknown_neighbours, "src/http/serve.rs", "use crate::jobs;", "use crate::live::Hub;"),
+        (unknown_neighbours, "crates/wire/src/live/hub.rs", "use crate::view::game;", "use mancala_db::games;"),
+        (
+            unknown_neighbours,
+            "crates/outbound/src/push/web.rs",
+            "fn f() { mancala_process::clock::now() }",
+            "use crate::webhook::Sender;",
+        ),
+        (unknown_neighbours, "crates/process/src/metrics/mod.rs", "use mancala_domain::Game;", "use std::fmt;"),
+        (unknown_neighbours, "src/http/serve.rs", "use mancala_jobs::purge;", "use mancala_wire::live::Hub;"),
         (unlisted_modules, "src/post.rs", "", ""),
-        (frameworks, "src/jobs/purge.rs", "use actix_web::web;", "use tokio::time;"),
+        (frameworks, "crates/jobs/src/purge.rs", "use actix_web::web;", "use tokio::time;"),
         (frameworks, "src/http/serve.rs", "use std::process;", "use actix_web::web;"),
         (impurities, "crates/engine/src/root.rs", "fn f() { std::time::Instant::now(); }", "use std::fmt;"),
         (impurities, "crates/domain/src/game.rs", "fn f() { Uuid::now_v7(); }", "use uuid::Uuid;"),
@@ -257,10 +290,10 @@ fn each_boundary_can_be_crossed_and_then_is_found() {
             clocks,
             "src/http/serve.rs",
             "use std::time::SystemTime; fn f() { SystemTime::now() }",
-            "use crate::clock::now;",
+            "use mancala_process::clock::now;",
         ),
         (sql_elsewhere, "src/http/serve.rs", "fn f() { sqlx::query!(\"select 1\") }", "use sqlx::PgPool;"),
-        (sql_elsewhere, "src/jobs/purge.rs", "use sqlx::query_scalar;", "use sqlx::PgPool;"),
+        (sql_elsewhere, "crates/jobs/src/purge.rs", "use sqlx::query_scalar;", "use sqlx::PgPool;"),
         (
             statuses_elsewhere,
             "src/http/serve.rs",
@@ -280,7 +313,7 @@ fn each_boundary_can_be_crossed_and_then_is_found() {
     ];
     for (rule, path, bad, good) in cases {
         assert!(!rule(&[Source::parse(path, bad)]).is_empty(), "nothing is found in {path}: {bad}");
-        let path = if bad == good { "src/clock.rs" } else { path };
+        let path = if bad == good { "crates/process/src/clock.rs" } else { path };
         assert_eq!(rule(&[Source::parse(path, good)]), Vec::<String>::new(), "{path}: {good}");
     }
 }

@@ -1,0 +1,5 @@
+//! Variants: what can be played, with which options, and lines of moves without a game.
+
+pub mod catalog;
+pub mod line;
+pub mod options_schema;

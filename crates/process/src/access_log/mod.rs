@@ -1,0 +1,12 @@
+//! The access log: one line for each answered request, on standard output.
+//!
+//! Workers hand entries to a queue and never wait. A thread formats and writes them. A full queue drops entries, and a metric counts
+//! them.
+
+mod entry;
+mod settings;
+mod writer;
+
+pub use entry::{CLIENT_CLOSED, Entry};
+pub use settings::{Format, Level};
+pub use writer::AccessLog;

@@ -1,0 +1,145 @@
+//! Reads the revocations, suspensions and refused names that other processes store, and looks at the database: at its
+//! clock, and whether it was set back.
+
+use std::{
+    error::Error,
+    sync::Weak,
+    time::{Duration, Instant},
+};
+
+use tokio::time::{sleep, timeout};
+
+use super::hub::Hub;
+use mancala_db::{
+    Database, DbError,
+    connection::sight::Sight,
+    players::{
+        name_filter::StoredFilter,
+        revocations::{KEPT, Reader},
+    },
+};
+use mancala_process::outage::Outage;
+
+/// The pause between two reads: half of the time after which a revocation counts in every process.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The timeout of a read. A connection on which it runs out is replaced.
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How much further back a read goes than to the start of the last one. A row counts from the start of its transaction, which
+/// may commit later.
+const OVERLAP: Duration = Duration::from_secs(30);
+
+/// The pause between two removals of old entries.
+const PRUNE_PAUSE: Duration = Duration::from_mins(1);
+
+/// The pause between two looks at the list of refused names, which operators change now and then.
+const NAMES_PAUSE: Duration = Duration::from_secs(5);
+
+/// The timeout of such a look: together with a pause it is shorter than the time for which what was read of revocations counts.
+const NAMES_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// Reads the revocations of all processes until the hub is gone. The first read, and the one after a failure, read all
+/// that are stored, and the suspensions in force. The others read those since the last one. `on_sight` gets what each
+/// look at the database shows, `on_names` each list of refused names that is new.
+pub async fn follow_revocations(
+    hub: Weak<Hub>,
+    database: Database,
+    on_sight: impl Fn(&Sight),
+    on_names: impl Fn(&StoredFilter),
+) {
+    let mut reader = Reader::new(database);
+    let mut names = Names::new();
+    let (mut last_read, mut pruned_at) = (None::<Instant>, Instant::now());
+    // This connection is asked more often than any other, so it shows first that the database is away, and that it is back.
+    let outage = Outage::of_database(
+        "the database does not answer: no access token is accepted until it does",
+        "the database answers again",
+    );
+    while hub.strong_count() > 0 {
+        let began = Instant::now();
+        let within = last_read.map_or(KEPT.unsigned_abs(), |last| last.elapsed() + OVERLAP);
+        let within = time::Duration::try_from(within).unwrap_or(KEPT);
+        let looked_and_read = async {
+            let sight = reader.look().await?;
+            let revoked = reader.read(within).await?;
+            Ok::<_, DbError>((sight, revoked, reader.read_suspensions(last_read.map(|_| within)).await?))
+        };
+        let cause = match timeout(READ_TIMEOUT, looked_and_read).await {
+            Ok(Ok((sight, revoked, suspended))) => {
+                on_sight(&sight);
+                let Some(hub) = hub.upgrade() else { return };
+                for revocation in revoked {
+                    hub.audience().revoke(revocation.player, revocation.least_version);
+                }
+                let revocations = hub.audience().revocations();
+                if last_read.is_none() {
+                    revocations.keep_suspensions_of(&suspended.iter().map(|(player, _)| *player).collect());
+                }
+                for (player, suspension) in suspended {
+                    revocations.enter_suspension(player, suspension, began);
+                }
+                revocations.set_read(began);
+                if pruned_at.elapsed() >= PRUNE_PAUSE {
+                    revocations.prune(began, sight.clock);
+                    pruned_at = began;
+                }
+                None
+            }
+            Ok(Err(error)) => Some(with_source(&error)),
+            Err(_) => Some(format!("no answer within {} s", READ_TIMEOUT.as_secs())),
+        };
+        match &cause {
+            Some(cause) => outage.failed(cause),
+            None => outage.works(),
+        }
+        last_read = cause.is_none().then_some(began);
+        if cause.is_none() && names.are_due(began) {
+            names.read(&mut reader, &on_names).await;
+        }
+        sleep(PAUSE).await;
+    }
+}
+
+/// What was read of the list of refused names.
+struct Names {
+    revision: i64,
+    read_at: Option<Instant>,
+    outage: Outage,
+}
+
+impl Names {
+    fn new() -> Self {
+        let outage = Outage::behind_database(
+            "the list of refused names cannot be read",
+            "the list of refused names is read again",
+        );
+        Self { revision: 0, read_at: None, outage }
+    }
+
+    fn are_due(&self, now: Instant) -> bool {
+        self.read_at.is_none_or(|at| now.duration_since(at) >= NAMES_PAUSE)
+    }
+
+    /// Reads the list if it is new. A failure leaves the one that was read last, and keeps no token from being accepted.
+    async fn read(&mut self, reader: &mut Reader, on_names: impl Fn(&StoredFilter)) {
+        self.read_at = Some(Instant::now());
+        let read = timeout(NAMES_TIMEOUT, reader.read_name_filter(self.revision)).await;
+        match read {
+            Ok(Ok(changed)) => {
+                self.outage.works();
+                if let Some(filter) = changed {
+                    on_names(&filter);
+                    self.revision = filter.revision;
+                }
+            }
+            Ok(Err(error)) => self.outage.failed(&with_source(&error)),
+            Err(_) => self.outage.failed(&format!("no answer within {} ms", NAMES_TIMEOUT.as_millis())),
+        }
+    }
+}
+
+/// An error and its source in one line.
+fn with_source(error: &impl Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+}
