@@ -6,13 +6,12 @@ use actix_web::{
     App, HttpRequest, HttpResponse,
     dev::HttpServiceFactory,
     guard,
-    http::Method,
     web::{self, Data, Path, ServiceConfig},
 };
 use mancala_http::{
     answer::problem::Problem,
     paths,
-    request::{accept::prefers_page, conditional::IfNoneMatch, reader::Page},
+    request::{conditional::IfNoneMatch, reader::Page},
 };
 use mancala_http_games::{
     events::{game_events, player_events, tickets},
@@ -288,7 +287,7 @@ pub fn configure(config: &mut ServiceConfig, documentation: &Data<Documentation>
         .service(web::resource(DOCUMENT_3_0).guard(guard::Get()).to(show_document_3_0))
         .service(web::resource("/docs").guard(guard::Get()).to(async || web::Redirect::to("/docs/")))
         .service(web::resource(FOLDER).guard(guard::Get()).to(show_page))
-        .default_service(web::to(move |request: HttpRequest| ready(unknown(&request, page))));
+        .default_service(web::to(|request: HttpRequest| ready(unknown(&request))));
 }
 
 async fn show_document(request: HttpRequest, documentation: Data<Documentation>, known: IfNoneMatch) -> HttpResponse {
@@ -309,19 +308,17 @@ async fn show_page(
     page: Path<String>,
     known: IfNoneMatch,
 ) -> Result<HttpResponse, Problem> {
-    documentation.page(&page, &request, &known)
+    documentation.page(&page, &request, &known).or_else(|problem| page::not_found(&request, problem))
 }
 
 /// Refuses a request that matches no route: a wrong method of a known path, or an unknown path. A page that is not served is
 /// unknown. Browsers get the page, except below `/v1`.
-fn unknown(request: &HttpRequest, page: Page) -> Result<HttpResponse, Problem> {
+fn unknown(request: &HttpRequest) -> Result<HttpResponse, Problem> {
     let path = request.match_info().as_str();
-    let reads = [Method::GET, Method::HEAD].contains(request.method());
+    let nothing = Problem::not_found("there is nothing at this address");
     match paths::find(path) {
         Some(path) if !path.knows(request.method()) => Err(Problem::method_not_allowed(path.allow.clone())),
-        None if reads && page == Page::Served && !path.starts_with("/v1/") && prefers_page(request) => {
-            page::not_found(request)
-        }
-        _ => Err(Problem::not_found("there is nothing at this address")),
+        None if !path.starts_with("/v1/") => page::not_found(request, nothing),
+        _ => Err(nothing),
     }
 }

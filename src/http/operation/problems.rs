@@ -1,14 +1,18 @@
 //! The page that explains a failure's code, to which its `type` leads.
 
 use actix_web::{HttpRequest, HttpResponse, get, http::header};
-use mancala_http::answer::{
-    code::Code,
-    failures::{Failures, NotFound},
-    headers::{KEPT_FOR_MINUTES, PICTURE_POLICY},
-    problem::Problem,
-    problem_page,
+use mancala_http::{
+    answer::{
+        code::Code,
+        failures::{Failures, NotFound},
+        headers::{KEPT_FOR_MINUTES, PICTURE_POLICY},
+        problem::Problem,
+        problem_page,
+    },
+    request::reader::reader,
 };
-use mancala_http::request::reader::reader;
+
+use crate::http::page;
 
 /// What a failure code means
 ///
@@ -28,7 +32,9 @@ use mancala_http::request::reader::reader;
 pub async fn get_problem(request: HttpRequest) -> Result<HttpResponse, Problem> {
     let word = request.match_info().get("code").unwrap_or_default();
     let code = Code::ALL.iter().find(|code| code.as_str() == word);
-    let code = code.ok_or_else(|| Problem::not_found("there is no such failure code"))?;
+    let Some(code) = code else {
+        return page::not_found(&request, Problem::not_found("there is no such failure code"));
+    };
     Ok(HttpResponse::Ok()
         .insert_header(KEPT_FOR_MINUTES)
         .insert_header((header::VARY, "Accept-Language"))

@@ -2,7 +2,10 @@
 
 use actix_web::{
     HttpRequest, HttpResponse, guard,
-    http::header::{self, HeaderName, HeaderValue},
+    http::{
+        Method,
+        header::{self, HeaderName, HeaderValue},
+    },
     web::{self, ServiceConfig},
 };
 
@@ -13,7 +16,7 @@ use mancala_http::{
         problem::Problem,
     },
     paths,
-    request::conditional::IfNoneMatch,
+    request::{accept::prefers_page, conditional::IfNoneMatch, reader::reader},
 };
 
 use super::files::{self, File};
@@ -55,8 +58,12 @@ async fn show(request: HttpRequest, known: IfNoneMatch) -> Result<HttpResponse, 
     answer(DOCUMENT, &request, &known)
 }
 
-/// The document at an address where nothing is: it says so, and leads on.
-pub fn not_found(request: &HttpRequest) -> Result<HttpResponse, Problem> {
+/// Answers a request for an address where nothing is. A browser gets the document, which says so and leads on; other clients get the problem.
+pub fn not_found(request: &HttpRequest, problem: Problem) -> Result<HttpResponse, Problem> {
+    let reads = [Method::GET, Method::HEAD].contains(request.method());
+    if !(reads && reader(request).has_page && prefers_page(request)) {
+        return Err(problem);
+    }
     let mut response = answer(DOCUMENT, request, &IfNoneMatch::Nothing)?;
     *response.status_mut() = Code::NotFound.status();
     response.headers_mut().remove(header::ETAG);

@@ -138,7 +138,10 @@ async fn a_server_without_the_web_page_leads_nowhere() {
     let (id, ..) = game_of(&app, ["Ana", "Bo"], "public").await;
     let shown = page(&app, &id).await;
     assert_eq!(lead(&shown.text), None);
-    assert!(!shown.text.contains("class=\"button\""), "{}", shown.text);
+    let missing = page(&app, "none").await;
+    for text in [&shown.text, &missing.text] {
+        assert!(!text.contains("class=\"button\"") && !text.contains("<header>"), "{text}");
+    }
     assert!(shown.text.contains("/board.svg\" width=") && meta(&shown.text, "og:title").starts_with("Ana – Bo"));
 }
 
@@ -252,14 +255,22 @@ async fn what_is_hidden_and_what_is_not_there_look_alike() {
     pages.dedup();
     assert_eq!(pages.len(), 1, "{pages:?}");
     assert!(pages[0].contains("<main>\n<h1>This game does not exist, or it is private</h1>"), "{}", pages[0]);
-    for (language, told) in [("de", "Dieses Spiel gibt es nicht"), ("fr", "n’existe pas"), ("es", "no existe")] {
+    for (language, told, rules, home) in [
+        ("en", "does not exist", "Rules", "Home"),
+        ("de", "Dieses Spiel gibt es nicht", "Regeln", "Startseite"),
+        ("fr", "n’existe pas", "Règles", "Accueil"),
+        ("es", "no existe", "Reglas", "Inicio"),
+    ] {
         let request = app.request(Method::GET, &format!("/g/{private}")).header("accept", BROWSER);
         let shown = send(request.header("accept-language", language)).await;
-        assert!(
-            shown.text.contains(&format!("<html lang=\"{language}\">")) && shown.text.contains(told),
-            "{}",
-            shown.text
-        );
+        let menu = format!("<a href=\"/rules\">{rules}</a>");
+        let way_on = format!("<a class=\"button\" href=\"/\">{home}</a>");
+        for expected in [&format!("<html lang=\"{language}\">"), told, &menu, &way_on] {
+            assert!(shown.text.contains(expected), "{expected}: {}", shown.text);
+        }
+        // What only the operator needs stands at the end.
+        let request_id = shown.headers["x-request-id"].to_str().expect("text");
+        assert!(shown.text.find(request_id) > shown.text.find("<footer>"), "{}", shown.text);
     }
     // A token makes no difference: what a link shows, it shows to everyone.
     let own = send(app.request(Method::GET, &format!("/g/{private}")).bearer_auth(&ana.token)).await;

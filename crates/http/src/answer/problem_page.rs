@@ -13,6 +13,31 @@ pub struct Reader {
     pub has_page: bool,
 }
 
+impl Reader {
+    /// The menu above a page; `None` without a web page to lead to.
+    pub fn menu(self) -> Option<&'static Menu> {
+        self.has_page.then(|| Menu::of(self.language))
+    }
+}
+
+/// The words of the menu, which are those of the web page.
+#[derive(Debug)]
+pub struct Menu {
+    pub lobby: &'static str,
+    pub rules: &'static str,
+}
+
+impl Menu {
+    const fn of(language: Language) -> &'static Self {
+        match language {
+            Language::En => &Self { lobby: "Lobby", rules: "Rules" },
+            Language::De => &Self { lobby: "Lobby", rules: "Regeln" },
+            Language::Fr => &Self { lobby: "Salon", rules: "Règles" },
+            Language::Es => &Self { lobby: "Sala", rules: "Reglas" },
+        }
+    }
+}
+
 /// The values of a page.
 #[derive(Template)]
 #[template(path = "problem_page.html")]
@@ -21,24 +46,23 @@ struct ProblemPage<'a> {
     title: &'a str,
     /// The explanation of the code as HTML, in English like the title above it.
     meaning: Option<String>,
-    has_page: bool,
+    menu: Option<&'static Menu>,
     code: Code,
     request_id: Option<&'a str>,
 }
 
 /// The page of a failure that has happened.
-pub fn of_failure(code: Code, request_id: &str, Reader { language, has_page }: Reader) -> String {
-    let words = Words::of(language);
+pub fn of_failure(code: Code, request_id: &str, reader: Reader) -> String {
+    let words = Words::of(reader.language);
     let title = if code == Code::NotFound { words.not_found } else { words.failed };
-    let page = ProblemPage { words, title, meaning: None, has_page, code, request_id: Some(request_id) };
+    let page = ProblemPage { words, title, meaning: None, menu: reader.menu(), code, request_id: Some(request_id) };
     page.render().expect("a String accepts all text")
 }
 
 /// The page that explains a code.
-pub fn of_code(code: Code, Reader { language, has_page }: Reader) -> String {
-    let meaning = Some(html(code.meaning()));
-    let page =
-        ProblemPage { words: Words::of(language), title: code.title(), meaning, has_page, code, request_id: None };
+pub fn of_code(code: Code, reader: Reader) -> String {
+    let (words, meaning) = (Words::of(reader.language), Some(html(code.meaning())));
+    let page = ProblemPage { words, title: code.title(), meaning, menu: reader.menu(), code, request_id: None };
     page.render().expect("a String accepts all text")
 }
 

@@ -7,26 +7,24 @@
 
 use actix_web::{HttpRequest, HttpResponse, get, http::header, web::Data};
 use askama::Template;
-use uuid::Uuid;
-
-use super::words::PageWords;
 use mancala_db::games::SeatedGame;
 use mancala_domain::{GameId, Status};
-use mancala_http::request::reader::reader;
 use mancala_http::{
     answer::{
         failures::{Failures, NotFound},
         headers::{NOT_KEPT, digest_tag},
         problem::Problem,
-        problem_page::Reader,
+        problem_page::Menu,
     },
-    request::{accept, conditional::IfNoneMatch, origin},
+    request::{accept, conditional::IfNoneMatch, origin, reader::reader},
     state::AppState,
 };
 use mancala_picture::{PlayerLabel, Scene, describe_seat, describe_status};
 use mancala_rules::{BySide, Side};
 use mancala_texts::Language;
+use uuid::Uuid;
 
+use super::words::PageWords;
 use crate::{games::find::find_visible, study::pictures::scene::present_scene};
 
 /// The policy of the page: it loads the board from this server, has its styles in itself, and runs nothing.
@@ -87,9 +85,10 @@ async fn page(state: &AppState, request: &HttpRequest) -> Result<String, Problem
     let found = find_visible(state, GameId(id), None).await;
     let found = found.map_err(|problem| if problem.is_not_found() { unknown() } else { problem })?;
     let base = origin::base_url(request);
-    let Reader { language, has_page } = reader(request);
-    let page = GamePage { base, ..GamePage::of(&found.seated, language) };
-    let page = if has_page { page } else { GamePage { lead: None, ..page } };
+    let reader = reader(request);
+    let menu = reader.menu();
+    let page = GamePage { base, menu, ..GamePage::of(&found.seated, reader.language) };
+    let page = if menu.is_some() { page } else { GamePage { lead: None, ..page } };
     Ok(page.render().expect("a String accepts all text"))
 }
 
@@ -111,6 +110,8 @@ struct GamePage {
     /// How many plies were played, in words.
     plies: String,
     is_practice: bool,
+    /// `None` without a web page.
+    menu: Option<&'static Menu>,
     /// Where people are led to; `None` without a web page.
     lead: Option<Lead>,
     /// Where clients reach the service, without a slash at the end; `None` if that is not known.
@@ -170,6 +171,7 @@ impl GamePage {
                 Status::Finished => Lead { view: "review", words: words.to_review },
                 Status::Open | Status::Active | Status::Aborted => Lead { view: "games", words: words.to_board },
             }),
+            menu: None,
             base: None,
             preview: preview_ply + &among('&'),
             in_language: among('?'),
