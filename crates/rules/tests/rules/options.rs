@@ -99,6 +99,7 @@ fn the_rules_in_words_name_every_option_value_and_no_section() {
             |word: &str| word.strip_prefix('R').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         let mut words = text.split(|c: char| !c.is_alphanumeric());
         assert!(!words.any(is_section), "{variant} names a section of docs/rules.md");
+        assert!(!text.contains("docs/"), "{variant} names a file that its reader does not have");
     }
 }
 
