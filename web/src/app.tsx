@@ -6,17 +6,17 @@ import * as ui from "./parts/ui.module.css";
 import { route } from "./router.ts";
 import { departures } from "./state/session.ts";
 import { t } from "./texts/index.ts";
-import { AccountView } from "./views/account.tsx";
 import { GameView } from "./views/game.tsx";
 import { Home } from "./views/home.tsx";
 import { later } from "./views/later.tsx";
 import { LobbyView } from "./views/lobby.tsx";
-import { SettingsView } from "./views/settings.tsx";
 
 const ReviewView = later(async () => (await import("./views/review.tsx")).ReviewView);
 const RulesView = later(async () => (await import("./views/rules.tsx")).RulesView);
 const NewGameView = later(async () => (await import("./views/new-game.tsx")).NewGameView);
 const ExploreView = later(async () => (await import("./views/explore.tsx")).ExploreView);
+const AccountView = later(async () => (await import("./views/account.tsx")).AccountView);
+const SettingsView = later(async () => (await import("./views/settings.tsx")).SettingsView);
 const HistoryView = later(async () => (await import("./views/history.tsx")).HistoryView);
 
 export function App() {

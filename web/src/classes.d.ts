@@ -63,6 +63,7 @@ declare module "*/game.module.css" {
   export const about: string;
   export const table: string;
   export const stage: string;
+  export const loading: string;
   export const seat: string;
   export const turn: string;
   export const on: string;

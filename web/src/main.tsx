@@ -27,17 +27,21 @@ addEventListener("vite:preloadError", () => {
 tidy();
 followTheme();
 startRouter();
-await speak(settings.value.language);
-startQueue();
-startPush();
-void readVariants();
-const page = document.getElementById("page");
-if (page) {
-  // What the document has shown until now.
-  page.replaceChildren();
-  render(<App />, page);
+// Awaited here, a catalogue would wait for the file that it imports from, which is this one.
+void speak(settings.value.language).then(start);
+
+function start(): void {
+  startQueue();
+  startPush();
+  void readVariants();
+  const page = document.getElementById("page");
+  if (page) {
+    // What the document has shown until now.
+    page.replaceChildren();
+    render(<App />, page);
+  }
+  void install();
 }
-void install();
 
 /** The address of the service worker, as browsers with Trusted Types want it: by the one policy that the server allows. */
 function workerAddress(): string {

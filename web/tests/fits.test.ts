@@ -15,11 +15,14 @@ const PHONES = [
   [844, 390],
 ] as const;
 
+/** Games of two rows and of four on each side: four leave less room in small windows. */
+const VARIANTS = ["kalah", "bao", "omweso"] as const;
+
 /** A game of Ana against Bo, with clocks. */
-async function openGame(ana: Person): Promise<{ id: string; bo: string }> {
+async function openGame(ana: Person, variant = "kalah"): Promise<{ id: string; bo: string }> {
   const bo = await guest("Bo");
   const clock = { type: "bank", bank_s: 600, increment_s: 5 };
-  const wish = { variant: "kalah", side: "south", opponent: { type: "link" }, clock };
+  const wish = { variant, side: "south", opponent: { type: "link" }, clock };
   const { id, join_code } = await call<Game>("POST", "/v1/games", await ana.token(), wish);
   await call("POST", `/v1/games/${id}/join`, bo.token, { join_code });
   await ana.open(`/games/${id}`);
@@ -48,26 +51,30 @@ for (const [width, height] of PHONES) {
   test(`an offer covers no seat at ${width} × ${height}`, async () => {
     const ana = await Person.arrive({ viewport: { width, height } });
     await ana.begin("Two players on this device", "Ana");
-    const { id, bo } = await openGame(ana);
-    await call("POST", `/v1/games/${id}/offers`, bo, { type: "draw" });
-    await ana.page.getByRole("button", { name: "Accept" }).waitFor();
-    await ana.hears("Your opponent offers a draw.");
-    await becomes(() => ana.page.evaluate(covered, "ul:has(> li > button)"), []);
-    await ana.screenshot(`offer-${width}`);
+    for (const variant of VARIANTS) {
+      const { id, bo } = await openGame(ana, variant);
+      await call("POST", `/v1/games/${id}/offers`, bo, { type: "draw" });
+      await ana.page.getByRole("button", { name: "Accept" }).waitFor();
+      await ana.hears("Your opponent offers a draw.");
+      await becomes(() => ana.page.evaluate(covered, "ul:has(> li > button)"), [], variant);
+      await ana.screenshot(`offer-${variant}-${width}`);
+    }
     await ana.leave();
   });
 
   test(`the guide covers no seat at ${width} × ${height}`, async () => {
     const ana = await Person.arrive({ viewport: { width, height }, settings: { isGuided: true } });
     await ana.begin("Two players on this device", "Ana");
-    await ana.page.evaluate(() => localStorage.setItem("mancala.settings", '{"speed":"off","isGuided":false}'));
-    await openGame(ana);
-    const guide = ana.page.getByRole("region", { name: "Your first game" });
-    await guide.waitFor();
-    for (let step = 1; step <= 5; step += 1) {
-      await becomes(() => ana.page.evaluate(covered, '[aria-label="Your first game"]'), [], `step ${step}`);
-      await ana.screenshot(`guide-${width}-${step}`);
-      await guide.getByRole("button").first().click();
+    for (const variant of VARIANTS) {
+      await ana.page.evaluate(() => localStorage.setItem("mancala.settings", '{"speed":"off","isGuided":false}'));
+      await openGame(ana, variant);
+      const guide = ana.page.getByRole("region", { name: "Your first game" });
+      await guide.waitFor();
+      for (let step = 1; step <= 5; step += 1) {
+        await becomes(() => ana.page.evaluate(covered, '[aria-label="Your first game"]'), [], `${variant}, step ${step}`);
+        await ana.screenshot(`guide-${variant}-${width}-${step}`);
+        await guide.getByRole("button").first().click();
+      }
     }
     await ana.leave();
   });

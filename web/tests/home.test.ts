@@ -234,7 +234,8 @@ test("games that go on between others are seen, the player's own and unlisted on
   const card = ana.page.locator(`[aria-labelledby="running-title"] a[href="/games/${id}"]`);
   assert.match((await card.textContent()) ?? "", /Bo – Cleo.*Bestemshe/s);
   await card.scrollIntoViewIfNeeded();
-  await eventually("its picture is there", () => card.locator("img").evaluate((each) => (each as HTMLImageElement).naturalWidth > 0));
+  // Drawn here: ten pits and two stores.
+  await becomes(() => card.locator("svg rect[fill='url(#hollow)']").count(), 12);
   await card.click();
   await ana.page.waitForURL(`**/games/${id}`);
   await ana.leave();

@@ -170,7 +170,7 @@ test("by a setting the first touch shows where a pit leads, and the second plays
   const ana = await Person.arrive(PHONE);
   const { id } = await openGame(ana);
   await ana.open("/settings");
-  await ana.page.locator("fieldset label", { hasText: "shows its move, a second tap plays it" }).click();
+  await ana.page.locator("fieldset label", { hasText: "shows the move first" }).click();
   await ana.isAccessible("the settings");
   await ana.open(`/games/${id}`);
   await pit(ana, "C").tap();

@@ -84,7 +84,10 @@ async fn get_file(request: HttpRequest, known: IfNoneMatch) -> Result<HttpRespon
 fn answer(name: &str, request: &HttpRequest, known: &IfNoneMatch) -> Result<HttpResponse, Problem> {
     let file = files::find(name).ok_or_else(|| Problem::not_found("there is nothing at this address"))?;
     let mut response = file.fixed.answer(request, known);
-    for (name, value) in [kept(file), (header::CONTENT_SECURITY_POLICY, PAGE_POLICY), OPENER, PERMISSIONS] {
+    // The policies of the document hold for the scripts and styles that it loads.
+    let policies = [(header::CONTENT_SECURITY_POLICY, PAGE_POLICY), OPENER, PERMISSIONS];
+    let policies = policies.into_iter().filter(|_| !file.name.starts_with(ASSETS));
+    for (name, value) in policies.chain([kept(file)]) {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     Ok(response)

@@ -76,6 +76,13 @@ async fn files_of_the_page_are_kept_by_browsers_as_long_as_they_are_the_same() {
             _ => "public, max-age=300",
         };
         assert_eq!(file.headers()["cache-control"], kept, "{path}");
+        // Scripts and styles come under the policies of the document that loads them. They are data, if a browser shows them.
+        let is_loaded = path.starts_with("/assets/");
+        for name in ["cross-origin-opener-policy", "permissions-policy"] {
+            assert_eq!(file.headers().contains_key(name), !is_loaded, "{path}: {name}");
+        }
+        let policy = file.headers()["content-security-policy"].to_str().expect("text");
+        assert_eq!(policy == "default-src 'none'; frame-ancestors 'none'", is_loaded, "{path}: {policy}");
         assert!(!file.headers().contains_key("content-encoding"), "{path}");
         let known = app.request(Method::GET, path).header(header::IF_NONE_MATCH, &file.headers()["etag"]);
         assert_eq!(send(known).await.status, 304, "{path}");

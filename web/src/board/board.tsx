@@ -6,7 +6,7 @@ import { cx } from "../cx.ts";
 import { t } from "../texts/index.ts";
 import * as css from "./board.module.css";
 import { draw, type Seeds, settle, totalOf } from "./seeds.ts";
-import { isBlocked, isHouse, isTuzdyk, type Layout, opposite, pitsOf, type Shape, type Spot, seedsIn, shapeOf } from "./shape.ts";
+import { isBlocked, isHouse, isTuzdyk, type Layout, opposite, pitsOf, type Shape, type Spot, seedsIn, shapeOf, sideShapeOf } from "./shape.ts";
 
 /** What a move did, or would do, to places of the board. */
 export interface Marks {
@@ -58,6 +58,9 @@ export interface BoardProps {
 /** Narrow and tall screens show the board upright. */
 const UPRIGHT = "(max-width: 560px) and (orientation: portrait)";
 
+/** Phones on their side have room for longer pits. */
+const ON_ITS_SIDE = "(max-width: 63.99rem) and (max-height: 37.5rem) and (orientation: landscape)";
+
 /** Whether a media query holds now. */
 export function useMatch(query: string): boolean {
   const [matches, setMatches] = useState(() => matchMedia(query).matches);
@@ -75,8 +78,10 @@ export function useShape({ board, bottom, layout, isLying }: Pick<BoardProps, "b
   const isNarrow = useMatch(UPRIGHT);
   const isUpright = isNarrow && !isLying;
   const { south, north } = board;
+  const isOnItsSide = useMatch(ON_ITS_SIDE) && !isLying && south.reserve === undefined;
   const size = [south.pits.length, north.pits.length, south.reserve === undefined].join("/");
-  return useMemo(() => shapeOf(board, bottom, isUpright, layout ?? undefined), [size, bottom, isUpright, layout?.rows, layout?.first]);
+  const shape = () => (isOnItsSide ? sideShapeOf(board, bottom, layout ?? undefined) : shapeOf(board, bottom, isUpright, layout ?? undefined));
+  return useMemo(shape, [size, bottom, isUpright, isOnItsSide, layout?.rows, layout?.first]);
 }
 
 /** The width of a board as a multiple of its height, for the styles that bound it. */

@@ -132,6 +132,16 @@ export function shapeOf(board: Board, bottom: Side, isUpright: boolean, layout: 
   return { width, height, isUpright, spots, rows: rowsOf(spots) };
 }
 
+/** How much wider than high a phone on its side has room for a board. */
+const SIDE_RATIO = 1.9;
+
+/** The board of a phone on its side: its pits are longer across the rows, up to twice as long as wide, so that it fills the window. */
+export function sideShapeOf(board: Board, bottom: Side, layout?: Layout): Shape {
+  const { width, height } = shapeOf(board, bottom, false, layout);
+  const across = lying.across + Math.max(0, width / SIDE_RATIO - height) / 4;
+  return shapeOf(board, bottom, false, layout, { ...lying, across: Math.min(across, 2 * lying.along) });
+}
+
 /** A small board with the measures of the server's pictures: as large for every variant, whatever the number of pits. */
 export function thumbOf(board: Board, layout: Layout = usualLayout(board)): Shape {
   const column = Math.min(98, 596 / (columnsOf(board, layout) + 2.4));

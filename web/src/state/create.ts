@@ -58,9 +58,9 @@ export function chosenVariant(): string {
   return choices.find(({ value }) => value === settings.value.variant)?.value ?? choices[0]?.value ?? "kalah";
 }
 
-/** The address of a board as the server draws it: of a game, or of the opening of a variant. */
-export function pictureOf(path: string, query: Record<string, string> = {}): string {
-  return `/v1/${path}/board.svg?${new URLSearchParams({ caption: "false", background: "none", theme: settings.value.theme, lang: spoken.value, ...query })}`;
+/** The address of the opening of a variant as the server draws it. */
+export function pictureOf(variant: string): string {
+  return `/v1/variants/${variant}/board.svg?caption=false&background=none&theme=${settings.value.theme}&lang=${spoken.value}`;
 }
 
 /** How the pits of a variant are laid out; null while the server's list does not say. */

@@ -94,9 +94,9 @@ export async function readLobby(): Promise<void> {
 
 async function readRunning(): Promise<void> {
   try {
-    const games = await first(client.games.list({ status: ["active", "finished"], limit: 2 * SHOWN_MAX }), 2 * SHOWN_MAX);
-    const isOn = ({ status }: Game) => status === "active";
-    running.value = [...games.filter(isOn), ...games.filter((game) => !isOn(game))].slice(0, RUNNING_MAX);
+    const newest = (status: "active" | "finished", limit: number) => (limit > 0 ? first(client.games.list({ status: [status], limit }), limit) : []);
+    const active = await newest("active", RUNNING_MAX);
+    running.value = [...active, ...(await newest("finished", RUNNING_MAX - active.length))];
   } catch {
     // As above.
   }

@@ -256,7 +256,7 @@ export const de: Texts = {
   "board.refused": "{pit} ist nicht spielbar: {reason}.",
   "settings.tap": "Mulde antippen",
   "tap.play": "spielt sie",
-  "tap.show": "zeigt den Zug, erneutes Antippen spielt ihn",
+  "tap.show": "zeigt zuerst den Zug",
   "result.label": "Ergebnis",
   "result.won": "Gewonnen",
   "result.lost": "Verloren",

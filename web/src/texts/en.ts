@@ -260,7 +260,7 @@ export const en = of({
   "board.refused": "{pit} cannot be played: {reason}.",
   "settings.tap": "Tapping a pit",
   "tap.play": "plays it",
-  "tap.show": "shows its move, a second tap plays it",
+  "tap.show": "shows the move first",
   "result.label": "Result",
   "result.won": "You won",
   "result.lost": "You lost",

@@ -37,7 +37,7 @@ export function GameView({ id, joinCode }: { id: string; joinCode: string | null
   const { value: game } = store.game;
   if (!game) {
     return (
-      <div class={ui.narrow}>
+      <div class={`${ui.narrow} ${css.loading}`}>
         <Heading title={t("game.title")}>{t("game.title")}</Heading>
         <p class={ui.quiet}>{t("ui.loading")}</p>
       </div>

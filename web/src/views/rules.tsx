@@ -95,6 +95,11 @@ function Known({ variant, title }: { variant: Variant; title: string }) {
         <div class={ui.stack}>
           <article class={`${ui.card} ${css.prose}`} lang="en" dir="ltr">
             <Markdown blocks={blocks} code={(text, n) => (isBoard(text) ? <Picture key={n} variant={variant} /> : undefined)} />
+            <p>
+              <a href="/docs/rules" lang={language.value}>
+                {t("rules.full")}
+              </a>
+            </p>
           </article>
           <Presets variant={variant} />
         </div>

@@ -4,20 +4,35 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { draw, HAND, settle, totalOf } from "../../src/board/seeds.ts";
-import { besideInRing, isBlocked, isHouse, isTuzdyk, type Layout, pitsOf, type Shape, seedsIn, shapeOf, sideOf, storeOf } from "../../src/board/shape.ts";
+import {
+  besideInRing,
+  isBlocked,
+  isHouse,
+  isTuzdyk,
+  type Layout,
+  pitsOf,
+  type Shape,
+  seedsIn,
+  shapeOf,
+  sideOf,
+  sideShapeOf,
+  storeOf,
+} from "../../src/board/shape.ts";
 import { board } from "./boards.ts";
 
 const FLAT: Layout = { rows: 1, first: "left" };
 const DEEP: Layout = { rows: 2, first: "left" };
 
-/** Every board, on wide screens and on narrow ones, from both sides. */
+/** Every board, on wide screens, on narrow ones and on a phone on its side, from both sides. */
 function shapes(): [string, Shape][] {
   return [3, 6, 7, 9, 12, 16].flatMap((pits) => {
     const layout = pits === 16 ? DEEP : FLAT;
     const shown = board({ pits: Array<number>(pits).fill(2), ...(pits === 16 ? { reserve: 22 } : {}) });
-    return [false, true].flatMap((isUpright) =>
-      (["south", "north"] as const).map((side): [string, Shape] => [`${pits} pits, upright ${isUpright}, ${side}`, shapeOf(shown, side, isUpright, layout)]),
-    );
+    return (["south", "north"] as const).flatMap((side): [string, Shape][] => [
+      [`${pits} pits, lying, ${side}`, shapeOf(shown, side, false, layout)],
+      [`${pits} pits, upright, ${side}`, shapeOf(shown, side, true, layout)],
+      ...(layout === FLAT ? [[`${pits} pits, in a low window, ${side}`, sideShapeOf(shown, side, layout)] satisfies [string, Shape]] : []),
+    ]);
   });
 }
 
@@ -32,6 +47,18 @@ test("every pit and store lies on the board, and none upon another", () => {
         assert.ok(isApart, `${name}: ${one.place} and ${other.place}`);
       }
     }
+  }
+});
+
+test("a board in a low window is no wider than its window, as far as pits of twice their width reach", () => {
+  for (const [pits, ratio] of [
+    [5, 1.9],
+    [6, 1.9],
+    [7, 1.9],
+    [9, 2.3],
+  ] as const) {
+    const { width, height } = sideShapeOf(board({ pits: Array<number>(pits).fill(4) }), "south", FLAT);
+    assert.equal((width / height).toFixed(1), ratio.toFixed(1), `${pits} pits`);
   }
 });
 

@@ -109,6 +109,7 @@ export const study: StudyTexts = {
   "rules.source": "Quelle: {source}",
   "rules.play": "Nach diesen Regeln spielen",
   "rules.in-english": "Die Regeln sind auf Englisch.",
+  "rules.full": "Alle Regeln, mit jedem Fall und jeder Quelle",
   "sandbox.title": "Ausprobieren",
   "sandbox.text": "Spiele beide Seiten. Nichts wird gespeichert.",
   "sandbox.back": "Zurücknehmen",

@@ -111,6 +111,7 @@ export const study = of({
   "rules.source": "Source: {source}",
   "rules.play": "Play with these rules",
   "rules.in-english": "The rules are in English.",
+  "rules.full": "All rules, with every case and every source",
   "sandbox.title": "Try it",
   "sandbox.text": "Play both sides. Nothing is stored.",
   "sandbox.back": "Take back",

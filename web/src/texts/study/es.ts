@@ -109,6 +109,7 @@ export const study: StudyTexts = {
   "rules.source": "Fuente: {source}",
   "rules.play": "Jugar con estas reglas",
   "rules.in-english": "Las reglas están en inglés.",
+  "rules.full": "Todas las reglas, cada caso y cada fuente",
   "sandbox.title": "Pruébalo",
   "sandbox.text": "Juega con ambos lados. No se guarda nada.",
   "sandbox.back": "Deshacer",

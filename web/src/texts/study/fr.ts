@@ -109,6 +109,7 @@ export const study: StudyTexts = {
   "rules.source": "Source : {source}",
   "rules.play": "Jouer avec ces règles",
   "rules.in-english": "Les règles sont en anglais.",
+  "rules.full": "Toutes les règles, chaque cas et chaque source",
   "sandbox.title": "Essayer",
   "sandbox.text": "Jouez les deux camps. Rien n’est enregistré.",
   "sandbox.back": "Reprendre le coup",

@@ -6,11 +6,12 @@ import * as rows from "../../parts/rows.module.css";
 import { GameRow, Opponents, sinceOf, stateOf } from "../../parts/rows.tsx";
 import * as ui from "../../parts/ui.module.css";
 import { Badge } from "../../parts/ui.tsx";
-import { isSeated, pictureOf, titleOf } from "../../state/create.ts";
+import { isSeated, titleOf } from "../../state/create.ts";
 import { followRunning, mine, running } from "../../state/lists.ts";
 import { me } from "../../state/session.ts";
 import { t } from "../../texts/index.ts";
 import * as css from "./home.module.css";
+import { Thumb } from "./thumb.tsx";
 
 /** The turns that stand above everything else. The list of games has the rest. */
 const TURNS_MAX = 3;
@@ -111,7 +112,7 @@ export function Running() {
         {games.map((game) => (
           <li key={game.id}>
             <a class={css.kind} href={`/games/${game.id}`}>
-              <img class={ui.picture} src={pictureOf(`games/${game.id}`, { ply: String(game.ply) })} width="640" height="334" loading="lazy" alt="" />
+              <Thumb variant={game.variant} board={game.board} />
               <strong>
                 <Opponents game={game} />
               </strong>

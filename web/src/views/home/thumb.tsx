@@ -1,4 +1,6 @@
-// A game in small: its opening, drawn here as the server's pictures are. Seven pictures of the server would be a third of a first visit.
+// A board in small, drawn here as the server's pictures are: of each of those the network would carry 3 kB.
+
+import type { Board } from "@mancala-server/client";
 
 import { draw, settle, totalOf } from "../../board/seeds.ts";
 import { thumbOf } from "../../board/shape.ts";
@@ -6,9 +8,9 @@ import * as ui from "../../parts/ui.module.css";
 import { layoutOf, pictureOf } from "../../state/create.ts";
 import { OPENINGS } from "./opening.ts";
 
-export function Thumb({ variant }: { variant: string }) {
-  const board = OPENINGS[variant];
-  if (!board) return <img class={ui.picture} src={pictureOf(`variants/${variant}`)} width="640" height="334" loading="lazy" alt="" />;
+/** The opening of a variant, or another board of it. */
+export function Thumb({ variant, board = OPENINGS[variant] }: { variant: string; board?: Board | undefined }) {
+  if (!board) return <img class={ui.picture} src={pictureOf(variant)} width="640" height="334" loading="lazy" alt="" />;
   const shape = thumbOf(board, layoutOf(variant) ?? undefined);
   const seeds = draw(settle(null, board, totalOf(board)), shape, null);
   return (
