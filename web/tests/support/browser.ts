@@ -27,7 +27,7 @@ const FLAGS = [
 export const WAIT_MS = 60_000;
 
 /** Where screenshots are kept: to be looked at, and as artefacts. */
-const SHOTS = fileURLToPath(new URL("../../target/web-screenshots/", import.meta.url));
+export const SHOTS = fileURLToPath(new URL("../../target/web-screenshots/", import.meta.url));
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
