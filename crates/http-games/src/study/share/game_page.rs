@@ -87,7 +87,7 @@ async fn page(state: &AppState, request: &HttpRequest) -> Result<String, Problem
     let base = origin::base_url(request);
     let reader = reader(request);
     let menu = reader.menu();
-    let page = GamePage { base, menu, ..GamePage::of(&found.seated, reader.language) };
+    let page = GamePage { menu, base, ..GamePage::of(&found.seated, reader.language) };
     let page = if menu.is_some() { page } else { GamePage { lead: None, ..page } };
     Ok(page.render().expect("a String accepts all text"))
 }
