@@ -1,9 +1,7 @@
 //! The logs of games, read in slices.
 
-use std::collections::HashMap;
-
 use mancala_domain::{Event, Fact, Game, Previous};
-use sqlx::{PgExecutor, PgPool, types::Json};
+use sqlx::{PgExecutor, PgPool};
 use tokio::task::spawn_blocking;
 use tracing::Instrument;
 use uuid::Uuid;
@@ -11,9 +9,9 @@ use uuid::Uuid;
 use crate::{
     connection::{DbError, statement},
     games::{
-        archived,
         columns::column,
-        event_rows::{Detail, EventRow, MOVED},
+        event_rows::{EventRow, MOVED},
+        logs::{Log, query_logs},
     },
 };
 
@@ -54,23 +52,14 @@ pub async fn read_all(
     let after: Vec<_> = ranges.iter().map(|range| i32::try_from(range.after).unwrap_or(i32::MAX)).collect();
     let until: Vec<_> = ranges.iter().map(|range| column(range.until.min(range.game.version()))).collect();
     // Each slice starts with the last ply before it, for `previous`.
-    let rows = sqlx::query!(
-        r#"
-        select n as "n!", at as "at!", seq as "seq!", ply, seat, kind as "kind!", mv, position,
-            detail as "detail: Json<Detail>", log
-        from unnest($1::uuid[], $2::integer[], $3::integer[]) with ordinality as wanted (id, after, until, n)
+    let rows = query_logs!(
+        "unnest($1::uuid[], $2::integer[], $3::integer[]) as wanted (id, after, until)
         cross join lateral (
-            (select at, seq, ply, seat, kind, move as mv, position, detail, null::bytea as log from event
-             where game_id = wanted.id and kind = 'moved' and seq <= wanted.after order by seq desc limit 1)
+            (select * from event where game_id = id and kind = 'moved' and seq <= after order by seq desc limit 1)
             union all
-            (select at, seq, ply, seat, kind, move as mv, position, detail, null from event
-             where game_id = wanted.id and seq > wanted.after and seq <= wanted.until)
-            union all
-            -- Before the others.
-            (select last_at, 0, null, null, '', null, null, null, log from archived_log where game_id = wanted.id)
-        ) part
-        order by n, seq
-        "#,
+            select * from event where game_id = id and seq > after and seq <= until
+        ) part",
+        "game_id = any($1)",
         &ids,
         &after,
         &until,
@@ -78,40 +67,16 @@ pub async fn read_all(
     .fetch_all(executor)
     .instrument(statement("select event"))
     .await?;
-    let (mut archives, mut later) = (vec![], HashMap::<i64, Vec<EventRow>>::new());
-    for row in rows {
-        let (at, seq, ply, seat, kind) = (row.at, row.seq, row.ply, row.seat, row.kind);
-        let (mv, position, detail) = (row.mv, row.position, row.detail);
-        match row.log {
-            Some(log) => archives.push((row.n, log)),
-            None => later.entry(row.n).or_default().push(EventRow { at, seq, ply, seat, kind, mv, position, detail }),
-        }
-    }
-    let mut archived = read_archives(ranges, archives).await?;
-    let slices = (1..).zip(ranges).map(|(n, range)| {
-        let rows = archived.remove(&n).unwrap_or(Ok(vec![]))?;
-        LogSlice::of(range, rows.into_iter().chain(later.remove(&n).unwrap_or_default()))
-    });
-    Ok(slices.collect())
-}
-
-/// Reads archives, each with the number of its range. Returns the events of each range, with the last ply before it.
-async fn read_archives(
-    ranges: &[LogRange<'_>],
-    archives: Vec<(i64, Vec<u8>)>,
-) -> Result<HashMap<i64, Result<Vec<EventRow>, DbError>>, DbError> {
-    if archives.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let wanted: HashMap<_, _> = (1..).zip(ranges).map(|(n, range)| (n, Seqs::of(range))).collect();
-    let archives: Vec<_> = archives.into_iter().filter_map(|(n, log)| Some((n, *wanted.get(&n)?, log))).collect();
-    let read = move || archives.into_iter().map(|(n, seqs, log)| (n, seqs.of_archive(&log))).collect();
+    let logs = Log::by_game(rows);
+    let is_archived = logs.values().any(|log| log.archive.is_some());
+    let wanted: Vec<_> = ranges.iter().map(Seqs::of).collect();
+    let cut = move || wanted.iter().map(|seqs| seqs.of_log(logs.get(&seqs.game))).collect::<Vec<_>>();
     // Other requests share the caller's thread.
-    spawn_blocking(read).await.map_err(|_| DbError::silent())
+    let parts = if is_archived { spawn_blocking(cut).await.map_err(|_| DbError::silent())? } else { cut() };
+    Ok(ranges.iter().zip(parts).map(|(range, rows)| LogSlice::of(range, rows?)).collect())
 }
 
 /// The first and the last event of a range.
-#[derive(Clone, Copy)]
 struct Seqs {
     game: Uuid,
     after: i64,
@@ -123,8 +88,10 @@ impl Seqs {
         Self { game: game.id().0, after: i64::from(*after), until: i64::from((*until).min(game.version())) }
     }
 
-    fn of_archive(self, log: &[u8]) -> Result<Vec<EventRow>, DbError> {
-        let mut rows = archived::event_rows(self.game, log)?;
+    /// The events of the range, with the last ply before it. A game may have several ranges, whose rows were read together.
+    fn of_log(&self, log: Option<&Log>) -> Result<Vec<EventRow>, DbError> {
+        let mut rows = log.cloned().unwrap_or_default().event_rows(self.game)?;
+        rows.dedup_by_key(|row| row.seq);
         let is_before = |row: &EventRow| i64::from(row.seq) <= self.after;
         let before = rows.iter().rposition(|row| is_before(row) && row.kind == MOVED);
         let mut number = 0..;
@@ -137,7 +104,7 @@ impl Seqs {
 }
 
 impl LogSlice {
-    fn of(LogRange { game, after, .. }: &LogRange<'_>, rows: impl Iterator<Item = EventRow>) -> Result<Self, DbError> {
+    fn of(LogRange { game, after, .. }: &LogRange<'_>, rows: Vec<EventRow>) -> Result<Self, DbError> {
         let mut slice = Self { previous: Previous::opening(game), events: vec![] };
         for row in rows {
             let event = row.into_event(game.id(), Some(&game.terms().options))?;

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     connection::{DbError, statement},
-    games::columns::number,
+    games::{columns::number, logs::query_with_archive},
 };
 
 /// A snapshot: a moment as the database knows it.
@@ -181,7 +181,12 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
     let oldest = query.since.oldest_event();
     let (ahead, read_seqs): (Vec<_>, Vec<_>) = query.ahead.iter().map(|(game, seq)| (game.0, bounded(*seq))).unzip();
     // The events and the present moment come from one statement. The moment comes also if there are no events.
-    let rows = sqlx::query!(
+    //
+    // An archive names only the last event's transaction. A reader that has not seen it gets all events of the
+    // archive: maybe some of them again. The number of a transaction of another history says nothing. Every place is of the present
+    // one, so its reader had seen what was stored before.
+    let rows = query_with_archive!(
+        query(),
         r#"
         with present as (
             select pg_current_snapshot() as snapshot, pg_snapshot_xmax(pg_current_snapshot()) as next,
@@ -244,16 +249,12 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
                   and (id > $7 or seq > $8)
                   and not is_unseen(event.xmin, coalesce($10::text::pg_snapshot, snapshot), next)
             ) new
-            -- Of an archived log only the last event's transaction is known. A reader that has not seen it gets all events of the
-            -- archive: maybe some of them again. The number of a transaction of another history says nothing. Every place is of the present
-            -- one, so its reader had seen what was stored before.
-            left join lateral (
-                select events from archived_log
-                where archived_log.game_id = id and events > coalesce(read_seq, 0) and last_at >= $4
-                  and archived_log.history = present.history and is_unseen(written_by, $6::text::pg_snapshot, next)
-                  and (id > $7 or events > $8)
-                  and not is_unseen(written_by, coalesce($10::text::pg_snapshot, snapshot), next)
-            ) archived on true
+        "#,
+        "events",
+        "archive.game_id = id and events > coalesce(read_seq, 0) and last_at >= $4
+            and archive.history = present.history and is_unseen(written_by, $6::text::pg_snapshot, next)
+            and (id > $7 or events > $8) and not is_unseen(written_by, coalesce($10::text::pg_snapshot, snapshot), next)",
+        r#"
             where first_seq is not null or events is not null
             order by id limit $9
         )
@@ -325,27 +326,27 @@ pub struct LastSeen {
 /// game are stored in the order of their `seq`. So only the new ones and one more are looked at.
 pub async fn last_seen(pool: &PgPool, moment: &Moment, games: &[GameId]) -> Result<LastSeen, DbError> {
     let ids: Vec<_> = games.iter().map(|game| game.0).collect();
-    let rows = sqlx::query!(
+    let rows = query_with_archive!(
+        query(),
         r#"
         select pg_current_snapshot()::text as "snapshot!",
             hashtext((select system_identifier::text from pg_control_system())
                 || left(pg_walfile_name(pg_current_wal_lsn()), 8)) as "history!",
-            now() as "at!", id as "id?", seq as "seq?"
+            now() as "at!", id as "id?", coalesce(seq, events) as "seq?"
         from (select) one left join unnest($1::uuid[]) as named (id) on true left join lateral (
-            select coalesce(
-                (select seq from event
-                 where game_id = id and (at < $2
-                    or not is_unseen(event.xmin, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot())))
-                 order by seq desc limit 1),
-                -- The events before those in rows may be archived.
-                (select events from archived_log
-                 where game_id = id and (last_at < $2
-                    or archived_log.history <> hashtext((select system_identifier::text from pg_control_system())
-                        || left(pg_walfile_name(pg_current_wal_lsn()), 8))
-                    or not is_unseen(written_by, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot()))))
-            ) as seq
+            select seq from event
+            where game_id = id and (at < $2
+                or not is_unseen(event.xmin, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot())))
+            order by seq desc limit 1
         ) seen on true
         "#,
+        "events",
+        // The events before those in rows may be archived.
+        "seq is null and archive.game_id = id and (last_at < $2
+            or archive.history <> hashtext((select system_identifier::text from pg_control_system())
+                || left(pg_walfile_name(pg_current_wal_lsn()), 8))
+            or not is_unseen(written_by, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot())))",
+        "",
         &ids,
         moment.oldest_event(),
         moment.snapshot(),

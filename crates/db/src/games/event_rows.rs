@@ -3,6 +3,7 @@
 use mancala_domain::{Created, Event, Fact, Game, GameId, Moved, OfferKind, PlayerId, Ply, Previous};
 use mancala_rules::AnyOptions;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sqlx::types::Json;
 use time::{Duration, OffsetDateTime, serde::rfc3339};
 use uuid::Uuid;
@@ -59,6 +60,26 @@ pub(crate) struct EventRow<D = Json<Detail>> {
     pub(crate) detail: Option<D>,
 }
 
+impl<D> EventRow<D> {
+    pub(crate) fn into_ply_row(self, id: Uuid) -> Result<PlyRow, DbError> {
+        match self {
+            Self { at, ply: Some(ply), seat: Some(seat), mv: Some(mv), position: Some(position), .. } => {
+                Ok(PlyRow { at, ply, seat, mv, position })
+            }
+            Self { kind, seq, .. } => Err(incomplete(id, &kind, seq)),
+        }
+    }
+}
+
+impl EventRow<Value> {
+    pub(crate) fn into_event_row(self, id: Uuid) -> Result<EventRow, DbError> {
+        let Self { at, seq, ply, seat, kind, mv, position, detail } = self;
+        let detail = detail.map(serde_json::from_value).transpose();
+        let detail = detail.map_err(|error| DbError::inconsistent("event", "detail", id, error))?;
+        Ok(EventRow { at, seq, ply, seat, kind, mv, position, detail: detail.map(Json) })
+    }
+}
+
 impl EventRow {
     /// `options` are those of the game's first event, once it is read.
     pub(crate) fn into_event(self, id: GameId, options: Option<&AnyOptions>) -> Result<Event, DbError> {
@@ -73,8 +94,7 @@ impl EventRow {
 
     fn read(self, id: GameId, options: Option<&AnyOptions>) -> Result<Event, DbError> {
         let id = id.0;
-        let incomplete =
-            || DbError::inconsistent("event", "kind", id, format!("{} {} is incomplete", self.kind, self.seq));
+        let incomplete = || incomplete(id, &self.kind, self.seq);
         let seat = || seat("event", id, self.seat.ok_or_else(incomplete)?);
         let fact = match (self.kind.as_str(), self.detail) {
             ("created", Some(Json(Detail::Created { player_id, expires_at, returns_increments, terms }))) => {
@@ -131,6 +151,10 @@ impl EventRow {
         };
         Ok(Event { seq: number("event", "seq", id, self.seq)?, at: self.at, fact })
     }
+}
+
+fn incomplete(id: Uuid, kind: &str, seq: i32) -> DbError {
+    DbError::inconsistent("event", "kind", id, format!("{kind} {seq} is incomplete"))
 }
 
 /// The values that some kinds of event have beyond their columns.

@@ -10,6 +10,7 @@ use super::{
     clock_rows::{OfferText, TimeText},
     columns::number,
     game_rows::{GameRow, HISTORY_POSITIONS},
+    logs::query_with_archive,
     term_rows::StartText,
 };
 use crate::connection::{DbError, statement};
@@ -80,8 +81,9 @@ pub(crate) async fn load(
 }
 
 async fn rows(executor: impl PgExecutor<'_>, ids: &[Uuid], histories: Histories) -> Result<Vec<GameRow>, DbError> {
-    let rows = sqlx::query_as!(
-        GameRow,
+    // Only games that are over have an archive. Then the plies are all in it. By the limit PostgreSQL does not look for those of running games.
+    let rows = query_with_archive!(
+        query_as(GameRow),
         r#"
         select game.id, game.created_at, game.variant, game.preset, game.options, game.rules_version, game.opponent,
             game.join_code, game.invited_player_id, game.visibility, game.creator_seat, game.updated_at, game.started_at,
@@ -115,14 +117,10 @@ async fn rows(executor: impl PgExecutor<'_>, ids: &[Uuid], histories: Histories)
                 where game_id = game.id and kind = 'moved' and seq >= game.history_from_seq order by seq desc limit $3
             ) last_of_them
         ) since on $2 and game.history_from_seq is not null
-        -- Only games that are over have one. Then the plies are all in it. By the limit PostgreSQL does not look for those of running games.
-        left join lateral (
-            select log from archived_log
-            where game_id = game.id and (game.finished_at is not null or game.aborted_at is not null) limit 1
-        ) archived on true
-        where game.id = any($1)
-        order by game.id desc
         "#,
+        "log",
+        "archive.game_id = game.id and (game.finished_at is not null or game.aborted_at is not null) limit 1",
+        "where game.id = any($1) order by game.id desc",
         ids,
         histories == Histories::Loaded,
         i64::try_from(HISTORY_POSITIONS).expect("a thousand and one"),

@@ -14,6 +14,7 @@ pub(crate) mod fold;
 mod game_rows;
 pub mod held;
 mod insert;
+pub(crate) mod logs;
 pub mod lookups;
 mod of_player;
 mod offers;

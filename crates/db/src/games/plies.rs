@@ -1,17 +1,14 @@
 //! The logs of games, and the plies in them.
 
-use std::collections::HashMap;
-
 use mancala_domain::{Event, Fact, Game, GameId, Ply, Previous};
-use sqlx::{PgPool, types::Json};
+use sqlx::PgPool;
 use tracing::Instrument;
-use uuid::Uuid;
 
 use super::{
     SeatedGame,
-    archived::{self, LogRow},
     columns::column,
-    event_rows::{Detail, EventRow, PlyRow},
+    event_rows::{EventRow, PlyRow},
+    logs::{Log, query_logs},
 };
 use crate::connection::{DbError, statement};
 
@@ -21,17 +18,9 @@ pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result
     // read as well, because the first one was played on its position. Plies since the game was read are left out.
     let (from, until) = (i32::try_from(after).unwrap_or(i32::MAX), column(game.ply()));
     let most = i64::from(count) + i64::from(after > 0);
-    let rows = sqlx::query!(
-        r#"
-        (select seq as "seq!", at as "at!", ply as "ply!", seat as "seat!", move as "mv!", position as "position!",
-            null::bytea as log
-         from event
-         where game_id = $1 and kind = 'moved' and seq > $2 and ply between $2 and $4
-         order by seq limit $3)
-        union all
-        select 0, last_at, 0, 0::smallint, '', '', log from archived_log where game_id = $1
-        order by "seq!"
-        "#,
+    let rows = query_logs!(
+        "event where game_id = $1 and kind = 'moved' and seq > $2 and ply between $2 and $4 order by seq limit $3",
+        "game_id = $1",
         game.id().0,
         from,
         most,
@@ -40,15 +29,8 @@ pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result
     .fetch_all(pool)
     .instrument(statement("select event plies"))
     .await?;
-    let (mut plies, mut later) = (vec![], vec![]);
-    for row in rows {
-        match row.log {
-            Some(log) => plies = archived::plies(game.id().0, &log)?,
-            None => later.push(PlyRow { at: row.at, ply: row.ply, seat: row.seat, mv: row.mv, position: row.position }),
-        }
-    }
-    let wanted = plies.into_iter().filter(|(seq, row)| *seq > from && (from..=until).contains(&row.ply));
-    let rows = wanted.map(|(_, row)| row).chain(later);
+    let plies = Log::of_one(rows).plies(game.id().0)?.into_iter();
+    let rows = plies.filter(|(seq, row)| *seq > from && (from..=until).contains(&row.ply)).map(|(_, row)| row);
     let mut rows = rows.take(usize::try_from(most).unwrap_or(usize::MAX));
     let previous = match after {
         0 => Previous::opening(game),
@@ -63,36 +45,15 @@ pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result
 /// All plies of some games, in the games' order; oldest first.
 pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Ply>>, DbError> {
     let ids: Vec<_> = games.iter().map(|seated| seated.game.id().0).collect();
-    let rows = sqlx::query!(
-        r#"
-        select game_id as "game_id!", seq as "seq!", at as "at!", ply as "ply!", seat as "seat!", move as "mv!",
-            position as "position!", null::bytea as log
-        from event where game_id = any($1) and kind = 'moved'
-        union all
-        select game_id, 0, last_at, 0, 0::smallint, '', '', log from archived_log where game_id = any($1)
-        order by "game_id!", "seq!"
-        "#,
-        &ids,
-    )
-    .fetch_all(pool)
-    .instrument(statement("select moves of games"))
-    .await?;
-    let mut histories: HashMap<Uuid, Vec<PlyRow>> = HashMap::new();
-    for row in rows {
-        let history = histories.entry(row.game_id).or_default();
-        match row.log {
-            Some(log) => {
-                history.extend(archived::plies(row.game_id, &log)?.into_iter().map(|(_, ply)| ply));
-            }
-            None => {
-                history.push(PlyRow { at: row.at, ply: row.ply, seat: row.seat, mv: row.mv, position: row.position });
-            }
-        }
-    }
+    let rows = query_logs!("event where game_id = any($1) and kind = 'moved'", "game_id = any($1)", &ids)
+        .fetch_all(pool)
+        .instrument(statement("select moves of games"))
+        .await?;
+    let mut logs = Log::by_game(rows);
     let history = |SeatedGame { game, .. }: &SeatedGame| {
-        let rows = histories.remove(&game.id().0).unwrap_or_default();
+        let plies = logs.remove(&game.id().0).unwrap_or_default().plies(game.id().0)?;
         // Plies since the game was read are left out.
-        let known = rows.into_iter().take_while(|row| row.ply <= column(game.ply()));
+        let known = plies.into_iter().map(|(_, row)| row).take_while(|row| row.ply <= column(game.ply()));
         replay(game, Previous::opening(game), known)
     };
     games.iter().map(history).collect()
@@ -100,22 +61,11 @@ pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Pl
 
 /// A game's whole log, oldest first.
 pub async fn log(pool: &PgPool, id: GameId) -> Result<Vec<Event>, DbError> {
-    let rows = sqlx::query_as!(
-        LogRow,
-        r#"
-        select at as "at!", seq as "seq!", ply, seat, kind as "kind!", move as mv, position,
-            detail as "detail: Json<Detail>", null::bytea as log
-        from event where game_id = $1
-        union all
-        select last_at, 0, null, null, '', null, null, null, log from archived_log where game_id = $1
-        order by "seq!"
-        "#,
-        id.0
-    )
-    .fetch_all(pool)
-    .instrument(statement("select event"))
-    .await?;
-    events(id, archived::joined(id.0, rows)?)
+    let rows = query_logs!("event where game_id = $1", "game_id = $1", id.0)
+        .fetch_all(pool)
+        .instrument(statement("select event"))
+        .await?;
+    events(id, Log::of_one(rows).event_rows(id.0)?)
 }
 
 /// The events of a whole log from its rows, oldest first.

@@ -5,7 +5,10 @@ use sqlx::{PgConnection, PgPool};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::usage::{self, ImportTotal};
+use super::{
+    archive,
+    usage::{self, ImportTotal},
+};
 use crate::{
     connection::{DbError, statement},
     games::columns::number,
@@ -98,7 +101,9 @@ async fn delete_games(connection: &mut PgConnection, importer: PlayerId, ids: &[
     Ok(all.into_iter().map(GameId).collect())
 }
 
-async fn delete_rows(connection: &mut PgConnection, games: &[Uuid]) -> Result<(), DbError> {
+/// Deletes games that the caller has locked, with everything that has their ids.
+pub(super) async fn delete_rows(connection: &mut PgConnection, games: &[Uuid]) -> Result<(), DbError> {
+    archive::delete(&mut *connection, games).await?;
     sqlx::query!(
         r#"
         with notes as (
@@ -109,8 +114,6 @@ async fn delete_rows(connection: &mut PgConnection, games: &[Uuid]) -> Result<()
             delete from analysis where game_id = any($1)
         ), events as (
             delete from event where game_id = any($1)
-        ), archives as (
-            delete from archived_log where game_id = any($1)
         ), unarchived as (
             delete from unarchived_game where game_id = any($1)
         )

@@ -4,7 +4,7 @@ use mancala_domain::PlayerId;
 use sqlx::PgPool;
 use tracing::Instrument;
 
-use super::archive::amend_imports;
+use super::{archive::amend_imports, deletion::delete_rows};
 use crate::connection::{DbError, statement};
 
 /// The most events of the games that one transaction erases: some hundred milliseconds' work. A single game may have more.
@@ -30,41 +30,23 @@ pub async fn erase_imports(pool: &PgPool, importer: PlayerId, limit: u32) -> Res
         events += i64::from(game.version);
         *n == 0 || events <= EVENTS_AT_ONCE
     });
-    let chosen: Vec<_> = fits.map(|(_, game)| game).collect();
-    // Private games are deleted below, so their imports stay as they are.
-    let kept: Vec<_> = chosen.iter().filter(|game| !game.is_private).map(|game| game.id).collect();
+    let (private, kept): (Vec<_>, Vec<_>) = fits.map(|(_, game)| game).partition(|game| game.is_private);
+    let [private, kept] = [private, kept].map(|games| games.into_iter().map(|game| game.id).collect::<Vec<_>>());
+    delete_rows(&mut transaction, &private).await?;
     amend_imports(&mut transaction, &kept, None).await?;
-    let chosen: Vec<_> = chosen.into_iter().map(|game| game.id).collect();
-    let found = sqlx::query_scalar!(
+    sqlx::query!(
         r#"
-        with chosen as (
-            select id, visibility = 'private' as is_private from game where id = any($1)
-        ), logs as (
-            delete from event using chosen where event.game_id = chosen.id and is_private
-        ), archives as (
-            delete from archived_log using chosen where archived_log.game_id = chosen.id and is_private
-        ), unarchived as (
-            delete from unarchived_game using chosen where unarchived_game.game_id = chosen.id and is_private
-        ), analyses as (
-            delete from analysis using chosen where analysis.game_id = chosen.id and is_private
-        ), requests as (
-            delete from analysis_request using chosen where analysis_request.game_id = chosen.id and is_private
-        ), games as (
-            delete from game using chosen where game.id = chosen.id and is_private
-        ), beginnings as (
+        with beginnings as (
             -- The row of a game follows from its log, so both lose the link.
-            update event set detail = detail - 'invited_player_id' from chosen
-            where event.game_id = chosen.id and event.kind = 'created' and not is_private
-        ), unlinked as (
-            update game set invited_player_id = null from chosen where game.id = chosen.id and not is_private
+            update event set detail = detail - 'invited_player_id' where game_id = any($1) and kind = 'created'
         )
-        select count(*) as "count!" from chosen
+        update game set invited_player_id = null where id = any($1)
         "#,
-        &chosen,
+        &kept,
     )
-    .fetch_one(&mut *transaction)
-    .instrument(statement("delete imported games"))
+    .execute(&mut *transaction)
+    .instrument(statement("update imported games"))
     .await?;
     transaction.commit().await?;
-    Ok(found.unsigned_abs())
+    Ok((private.len() + kept.len()) as u64)
 }

@@ -8,7 +8,6 @@ pub mod import;
 mod import_erasure;
 pub mod usage;
 pub mod verify;
-mod verify_archive;
 pub mod verify_batch;
 
 pub use import_erasure::erase_imports;

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::verify_archive::ArchiveColumns;
+use super::archive::ArchiveColumns;
 use crate::{
     connection::{DbError, statement},
     games::{self, columns::column, fold::Fold},

@@ -1,23 +1,22 @@
 //! The verification of consecutive games: five statements for all of them, however many there are.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use mancala_domain::{Event, GameId, audit};
-use sqlx::{PgPool, types::Json};
+use sqlx::PgPool;
 use tracing::Instrument;
 use uuid::Uuid;
 
 use super::{
+    archive::{ArchiveColumns, list_orphans},
     verify::{DerivedColumns, Verified, of_analysis, verify},
-    verify_archive::ArchiveColumns,
 };
 use crate::{
     connection::{DbError, statement},
     games::{
         self,
-        archived::{self, LogRow},
-        event_rows::Detail,
         find::Histories,
+        logs::{Log, query_logs},
     },
 };
 
@@ -79,12 +78,15 @@ pub async fn verify_batch(pool: &PgPool, batch: &GameBatch) -> Result<VerifiedBa
     let mut verified = VerifiedBatch::default();
     let alone = match read(pool, batch).await {
         Ok(read) => {
-            verified.orphans = orphans(pool, batch, &read.logs).await?;
+            // A log without a listed game may be of one that was created since the batch was listed.
+            if read.logs.keys().any(|id| batch.games.binary_search_by_key(id, |game| game.0).is_err()) {
+                verified.orphans = list_orphans(pool, batch.after.0, batch.until()).await?;
+            }
             read.audit(pool, batch, &mut verified).await?
         }
         // A row that cannot be read fails the statement for all, so each game is read alone.
         Err(error) if error.is_data_error() => {
-            verified.orphans = orphans_of(pool, batch).await?;
+            verified.orphans = list_orphans(pool, batch.after.0, batch.until()).await?;
             batch.games.clone()
         }
         Err(error) => return Err(error),
@@ -102,7 +104,8 @@ pub async fn verify_batch(pool: &PgPool, batch: &GameBatch) -> Result<VerifiedBa
 /// both has exactly this log.
 struct Read {
     games: HashMap<Uuid, games::SeatedGame>,
-    logs: HashMap<Uuid, Vec<LogRow>>,
+    /// All logs between the ends of the batch.
+    logs: BTreeMap<Uuid, Log>,
     archives: HashMap<Uuid, ArchiveColumns>,
     columns: HashMap<Uuid, (i32, DerivedColumns)>,
 }
@@ -110,46 +113,19 @@ struct Read {
 async fn read(pool: &PgPool, batch: &GameBatch) -> Result<Read, DbError> {
     let ids: Vec<_> = batch.games.iter().map(|game| game.0).collect();
     let games = games::find::load(pool, &ids, Histories::Loaded).await?;
-    let logs = logs(pool, batch).await?;
-    let archives = ArchiveColumns::read(pool, &ids).await?;
-    let columns = DerivedColumns::read(pool, &ids).await?;
-    let games = games.into_iter().map(|seated| (seated.game.id().0, seated)).collect();
-    Ok(Read { games, logs, archives, columns })
-}
-
-/// All logs between the ends of the batch, in the order of the key.
-async fn logs(pool: &PgPool, batch: &GameBatch) -> Result<HashMap<Uuid, Vec<LogRow>>, DbError> {
-    let rows = sqlx::query!(
-        r#"
-        select game_id as "game_id!", at as "at!", seq as "seq!", ply, seat, kind as "kind!", move as mv, position,
-            detail as "detail: Json<Detail>", null::bytea as log
-        from event where game_id > $1 and game_id <= $2
-        union all
-        select game_id, last_at, 0, null, null, '', null, null, null, log
-        from archived_log where game_id > $1 and game_id <= $2
-        order by "game_id!", "seq!"
-        "#,
+    let rows = query_logs!(
+        "event where game_id > $1 and game_id <= $2",
+        "game_id > $1 and game_id <= $2",
         batch.after.0,
         batch.until(),
     )
     .fetch_all(pool)
     .instrument(statement("select event of games"))
     .await?;
-    let mut logs: HashMap<Uuid, Vec<LogRow>> = HashMap::with_capacity(batch.games.len());
-    for row in rows {
-        logs.entry(row.game_id).or_default().push(LogRow {
-            at: row.at,
-            seq: row.seq,
-            ply: row.ply,
-            seat: row.seat,
-            kind: row.kind,
-            mv: row.mv,
-            position: row.position,
-            detail: row.detail,
-            log: row.log,
-        });
-    }
-    Ok(logs)
+    let archives = ArchiveColumns::read(pool, &ids).await?;
+    let columns = DerivedColumns::read(pool, &ids).await?;
+    let games = games.into_iter().map(|seated| (seated.game.id().0, seated)).collect();
+    Ok(Read { games, logs: Log::by_game(rows), archives, columns })
 }
 
 impl Read {
@@ -162,7 +138,7 @@ impl Read {
     ) -> Result<Vec<GameId>, DbError> {
         let mut alone = vec![];
         for &id in &batch.games {
-            let rows = archived::joined(id.0, self.logs.remove(&id.0).unwrap_or_default());
+            let rows = self.logs.remove(&id.0).unwrap_or_default().event_rows(id.0);
             let log = rows.and_then(|rows| games::plies::events(id, rows));
             let (Some(seated), Ok(log)) = (self.games.remove(&id.0), log) else {
                 alone.push(id);
@@ -194,45 +170,4 @@ async fn audited(
     let (flaw, unreadable) = of_analysis(pool, log, stored).await?;
     flaws.extend(flaw);
     Ok(Verified { events: log.len(), flaws, unreadable })
-}
-
-/// The logs that were read and have no game. One that was created since the batch was listed is none.
-async fn orphans(pool: &PgPool, batch: &GameBatch, logs: &HashMap<Uuid, Vec<LogRow>>) -> Result<Vec<Uuid>, DbError> {
-    let listed: std::collections::HashSet<_> = batch.games.iter().map(|game| game.0).collect();
-    let mut others: Vec<_> = logs.keys().filter(|id| !listed.contains(id)).copied().collect();
-    if others.is_empty() {
-        return Ok(others);
-    }
-    others.sort_unstable();
-    without_game(pool, &others).await
-}
-
-/// The same by a statement of its own, for logs that cannot be read.
-async fn orphans_of(pool: &PgPool, batch: &GameBatch) -> Result<Vec<Uuid>, DbError> {
-    let found = sqlx::query_scalar!(
-        r#"
-        select distinct game_id as "game_id!" from (
-            select game_id from event where game_id > $1 and game_id <= $2
-            union all
-            select game_id from archived_log where game_id > $1 and game_id <= $2
-        ) logged
-        where not exists (select from game where game.id = game_id)
-        "#,
-        batch.after.0,
-        batch.until(),
-    );
-    Ok(found.fetch_all(pool).instrument(statement("select event of no game")).await?)
-}
-
-async fn without_game(pool: &PgPool, ids: &[Uuid]) -> Result<Vec<Uuid>, DbError> {
-    let found = sqlx::query_scalar!(
-        r#"
-        select given.id as "id!" from unnest($1::uuid[]) as given (id)
-        where not exists (select from game where game.id = given.id) and (
-            exists (select from event where game_id = given.id) or exists (select from archived_log where game_id = given.id)
-        )
-        "#,
-        ids,
-    );
-    Ok(found.fetch_all(pool).instrument(statement("select game of events")).await?)
 }

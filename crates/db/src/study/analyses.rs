@@ -14,9 +14,9 @@ use super::judged_plies::{PartialText, PlyText, parse_plies};
 use crate::{
     connection::{DbError, statement},
     games::{
-        archived,
         clock_rows::parse_played,
         columns::{column, number},
+        logs::{Log, query_logs},
     },
     players::{Requester, lock_requester},
 };
@@ -152,31 +152,17 @@ pub async fn find(pool: &PgPool, game: GameId) -> Result<AnalysisState, DbError>
 
 /// The takebacks of a game in order, each with its number and the last ply that it left standing.
 pub async fn takebacks(pool: &PgPool, game: GameId) -> Result<Vec<(u32, u32)>, DbError> {
-    let rows = sqlx::query!(
-        r#"
-        select seq as "seq!", ply as "ply!", move as "mv!", null::bytea as log from event
-        where game_id = $1 and kind = 'moved' and move like 'takeback %'
-        union all
-        select 0, 0, '', log from archived_log where game_id = $1
-        order by "seq!"
-        "#,
-        game.0,
-    )
-    .fetch_all(pool)
-    .instrument(statement("select takebacks"))
-    .await?;
+    let rows =
+        query_logs!("event where game_id = $1 and kind = 'moved' and move like 'takeback %'", "game_id = $1", game.0,)
+            .fetch_all(pool)
+            .instrument(statement("select takebacks"))
+            .await?;
     let takeback = |ply, text: &str| match parse_played(text, game.0)? {
         PlyAction::Takeback { to_ply, .. } => Ok(Some((number("event", "ply", game.0, ply)?, to_ply))),
         PlyAction::Move(_) => Ok(None),
     };
-    let mut plies = vec![];
-    for row in rows {
-        match row.log {
-            Some(log) => plies.extend(archived::plies(game.0, &log)?.into_iter().map(|(_, row)| (row.ply, row.mv))),
-            None => plies.push((row.ply, row.mv)),
-        }
-    }
-    plies.into_iter().filter_map(|(ply, text)| takeback(ply, &text).transpose()).collect()
+    let plies = Log::of_one(rows).plies(game.0)?.into_iter();
+    plies.filter_map(|(_, row)| takeback(row.ply, &row.mv).transpose()).collect()
 }
 
 /// Requests the analysis of a game as it is now. Several requests for one game share a row.

@@ -1,6 +1,6 @@
 //! Games as the explorer reads them: when it counts them, and when it takes deleted ones out of its counts.
 
-use std::{collections::HashMap, fmt::Display};
+use std::fmt::Display;
 
 use mancala_domain::{Event, Exploration, GameId, GameResult, Visibility};
 use mancala_rules::{AnyOptions, AnyPosition};
@@ -13,9 +13,9 @@ use super::{chunk::Entry, position_column::position_column};
 use crate::{
     connection::{DbError, statement},
     games::{
-        archived,
         columns::{number, word},
-        event_rows::{EventRow, MOVED},
+        event_rows::MOVED,
+        logs::{Log, query_logs},
         term_rows::{ResultText, StartText},
     },
     kinds::OpponentKind,
@@ -34,21 +34,19 @@ pub(super) struct StoredGame {
     start: Option<StartText>,
     /// Set for a finished game.
     result: Option<(ResultText, OffsetDateTime)>,
-    log: Vec<MovedRow>,
+    log: Log,
 }
 
 /// Whether a game counts, by its visibility, whether it was played alone, its plies, and its result.
 type Counts = fn(Visibility, bool, u32, Option<&GameResult>) -> bool;
 
-/// A ply, or the archive with the plies before it. It is read when the game is counted, so that one that cannot be read puts off one game.
-enum MovedRow {
-    Event(EventRow),
-    Archived(Vec<u8>),
-}
-
 /// The games with these ids that exist, with their plies, in the order of their ids.
 pub(super) async fn read(connection: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<StoredGame>, DbError> {
-    let mut logs = logs(connection, ids).await?;
+    let rows = query_logs!("event where game_id = any($1) and kind = 'moved'", "game_id = any($1)", ids)
+        .fetch_all(&mut *connection)
+        .instrument(statement("select moves of games"))
+        .await?;
+    let mut logs = Log::by_game(rows);
     let rows = sqlx::query!(
         r#"
         select id, ply, variant, preset, options, opponent, practice, start as "start: Json<StartText>", finished_at, result_winner,
@@ -80,48 +78,6 @@ pub(super) async fn read(connection: &mut PgConnection, ids: &[Uuid]) -> Result<
     Ok(games.collect())
 }
 
-/// The plies of games, as they are in the log.
-async fn logs(connection: &mut PgConnection, ids: &[Uuid]) -> Result<HashMap<Uuid, Vec<MovedRow>>, DbError> {
-    let rows = sqlx::query!(
-        r#"
-        select game_id as "game_id!", at as "at!", seq as "seq!", ply, seat, move as mv, position, null::bytea as log
-        from event where game_id = any($1) and kind = 'moved'
-        union all
-        select game_id, last_at, 0, null, null, null, null, log from archived_log where game_id = any($1)
-        order by "game_id!", "seq!"
-        "#,
-        ids,
-    )
-    .fetch_all(connection)
-    .instrument(statement("select moves of games"))
-    .await?;
-    let mut logs: HashMap<Uuid, Vec<MovedRow>> = HashMap::with_capacity(ids.len());
-    for row in rows {
-        let (at, seq, ply, seat, mv, position) = (row.at, row.seq, row.ply, row.seat, row.mv, row.position);
-        logs.entry(row.game_id).or_default().push(match row.log {
-            Some(log) => MovedRow::Archived(log),
-            None => {
-                MovedRow::Event(EventRow { at, seq, ply, seat, kind: MOVED.to_owned(), mv, position, detail: None })
-            }
-        });
-    }
-    Ok(logs)
-}
-
-/// All plies of a game.
-fn plies_of(id: Uuid, log: Vec<MovedRow>) -> Result<Vec<EventRow>, DbError> {
-    let mut plies = vec![];
-    for row in log {
-        match row {
-            MovedRow::Event(row) => plies.push(row),
-            MovedRow::Archived(log) => {
-                plies.extend(archived::event_rows(id, &log)?.into_iter().filter(|row| row.kind == MOVED));
-            }
-        }
-    }
-    Ok(plies)
-}
-
 impl StoredGame {
     pub(super) const fn id(&self) -> Uuid {
         self.id
@@ -151,10 +107,8 @@ impl StoredGame {
             Some(start) => start.parse("game", id, &options)?.position,
             None => AnyPosition::opening(&options),
         };
-        let log: Vec<Event> = plies_of(id, log)?
-            .into_iter()
-            .map(|row| row.into_event(GameId(id), Some(&options)))
-            .collect::<Result<_, _>>()?;
+        let plies = log.event_rows(id)?.into_iter().filter(|row| row.kind == MOVED);
+        let log: Vec<Event> = plies.map(|row| row.into_event(GameId(id), Some(&options))).collect::<Result<_, _>>()?;
         Ok(Some(Exploration::of(&opening, &log, &result, ended_at)))
     }
 }

@@ -10,63 +10,19 @@ use uuid::Uuid;
 
 use crate::{
     connection::{DbError, columns, statement},
-    games::archived::{WholeRow, whole_rows},
+    games::{
+        archived::WholeRow,
+        logs::{Log, query_logs},
+    },
 };
-
-/// The log of a game: its archive, if it has one, and the events behind it.
-#[derive(Debug, Default)]
-pub(super) struct Log {
-    pub(super) archive: Option<Vec<u8>>,
-    pub(super) later: Vec<WholeRow>,
-}
-
-impl Log {
-    /// All events, oldest first.
-    pub(super) fn rows(&self, id: Uuid) -> Result<Vec<WholeRow>, DbError> {
-        let mut rows = match &self.archive {
-            Some(archive) => whole_rows(id, archive)?,
-            None => vec![],
-        };
-        rows.extend(self.later.iter().cloned());
-        Ok(rows)
-    }
-}
 
 /// The logs of games whose rows the caller has locked.
 pub(super) async fn read(connection: &mut PgConnection, ids: &[Uuid]) -> Result<BTreeMap<Uuid, Log>, DbError> {
-    let rows = sqlx::query!(
-        r#"
-        select game_id as "game_id!", at as "at!", seq as "seq!", ply, seat, kind as "kind!", move as mv, position,
-            detail as "detail: Json<Value>", null::bytea as log
-        from event where game_id = any($1)
-        union all
-        select game_id, last_at, 0, null, null, '', null, null, null, log from archived_log where game_id = any($1)
-        order by "game_id!", "seq!"
-        "#,
-        ids,
-    )
-    .fetch_all(connection)
-    .instrument(statement("select event archived_log"))
-    .await?;
-    let mut logs = BTreeMap::<Uuid, Log>::new();
-    for row in rows {
-        let log = logs.entry(row.game_id).or_default();
-        if row.log.is_some() {
-            log.archive = row.log;
-            continue;
-        }
-        log.later.push(WholeRow {
-            at: row.at,
-            seq: row.seq,
-            ply: row.ply,
-            seat: row.seat,
-            kind: row.kind,
-            mv: row.mv,
-            position: row.position,
-            detail: row.detail.map(|Json(detail)| detail),
-        });
-    }
-    Ok(logs)
+    let rows = query_logs!("event where game_id = any($1)", "game_id = any($1)", ids)
+        .fetch_all(connection)
+        .instrument(statement("select event archived_log"))
+        .await?;
+    Ok(Log::by_game(rows))
 }
 
 columns! {

@@ -66,9 +66,15 @@ async fn put_back(connection: &mut PgConnection, ids: &[Uuid]) -> Result<(u64, U
     }
     let restored: Vec<_> = whole.iter().map(|(id, _)| *id).collect();
     logs::store(connection, whole).await?;
-    sqlx::query!("delete from archived_log where game_id = any($1)", &restored)
+    delete(connection, &restored).await?;
+    Ok((restored.len() as u64, unreadable))
+}
+
+/// Deletes the archives of games whose rows the caller has locked.
+pub(crate) async fn delete(connection: &mut PgConnection, games: &[Uuid]) -> Result<(), DbError> {
+    sqlx::query!("delete from archived_log where game_id = any($1)", games)
         .execute(connection)
         .instrument(statement("delete archived_log"))
         .await?;
-    Ok((restored.len() as u64, unreadable))
+    Ok(())
 }

@@ -12,12 +12,11 @@ use tokio::task::spawn_blocking;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{
-    folding::fold,
-    logs::{self, Log},
-    marking::raise_mark,
+use super::{folding::fold, logs, marking::raise_mark};
+use crate::{
+    connection::{DbError, columns, statement},
+    games::logs::Log,
 };
-use crate::connection::{DbError, columns, statement};
 
 /// After this a game whose log cannot be archived is tried again, in case it was repaired or the release is a newer one.
 const PUT_OFF_FOR: Duration = Duration::DAY;
@@ -120,7 +119,7 @@ fn fold_all(games: Vec<(Uuid, i32)>, mut logs: BTreeMap<Uuid, Log>) -> Folded {
     for (game_id, version) in games {
         let Some(log) = logs.remove(&game_id).filter(|log| !log.later.is_empty()) else { continue };
         // A panic would fail the whole batch, and again and again.
-        let folded = catch_unwind(AssertUnwindSafe(|| fold_log(game_id, version, &log)));
+        let folded = catch_unwind(AssertUnwindSafe(|| fold_log(game_id, version, log)));
         match folded.unwrap_or_else(|_| Err("the archive panicked".to_owned())) {
             Ok(archive) => archives.push(archive),
             Err(reason) => put_off.push((GameId(game_id), reason)),
@@ -129,8 +128,8 @@ fn fold_all(games: Vec<(Uuid, i32)>, mut logs: BTreeMap<Uuid, Log>) -> Folded {
     (archives, put_off)
 }
 
-fn fold_log(game_id: Uuid, version: i32, log: &Log) -> Result<Archive, String> {
-    let rows = log.rows(game_id).map_err(|error| error.to_string())?;
+fn fold_log(game_id: Uuid, version: i32, log: Log) -> Result<Archive, String> {
+    let rows = log.whole_rows(game_id).map_err(|error| error.to_string())?;
     if i32::try_from(rows.len()) != Ok(version) {
         return Err("its log and its version differ".to_owned());
     }

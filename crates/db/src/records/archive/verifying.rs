@@ -1,4 +1,4 @@
-//! The columns of archives, compared with the logs that they are of. Readers of feeds rely on them.
+//! The columns of archives, compared with the logs that they are of, and logs without a game. Readers of feeds rely on the columns.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::connection::{DbError, statement};
 
 /// What is stored beside an archive.
-pub(super) struct ArchiveColumns {
+pub(in crate::records) struct ArchiveColumns {
     events: i32,
     last_at: OffsetDateTime,
     /// The first event behind the archive.
@@ -20,7 +20,7 @@ pub(super) struct ArchiveColumns {
 
 impl ArchiveColumns {
     /// Reads the columns of the games that have archives.
-    pub(super) async fn read(pool: &PgPool, ids: &[Uuid]) -> Result<HashMap<Uuid, Self>, DbError> {
+    pub(in crate::records) async fn read(pool: &PgPool, ids: &[Uuid]) -> Result<HashMap<Uuid, Self>, DbError> {
         let rows = sqlx::query!(
             r#"
             select game_id, events, last_at,
@@ -40,7 +40,7 @@ impl ArchiveColumns {
     }
 
     /// Returns a flaw for each column that the game's whole log contradicts.
-    pub(super) fn flaws(&self, log: &[Event]) -> impl Iterator<Item = Flaw> + use<> {
+    pub(in crate::records) fn flaws(&self, log: &[Event]) -> impl Iterator<Item = Flaw> + use<> {
         let archived = self.first_behind.map_or(log.len(), |seq| usize::try_from(seq - 1).unwrap_or_default());
         let last_at = archived.checked_sub(1).and_then(|last| log.get(last)).map(|last| last.at);
         let fields = [
@@ -49,4 +49,21 @@ impl ArchiveColumns {
         ];
         fields.into_iter().filter(|(_, is_same)| !is_same).map(|(field, _)| Flaw::Row { field })
     }
+}
+
+/// The logs after a game, until another one, that have no game.
+pub(in crate::records) async fn list_orphans(pool: &PgPool, after: Uuid, until: Uuid) -> Result<Vec<Uuid>, DbError> {
+    let found = sqlx::query_scalar!(
+        r#"
+        select distinct game_id as "game_id!" from (
+            select game_id from event where game_id > $1 and game_id <= $2
+            union all
+            select game_id from archived_log where game_id > $1 and game_id <= $2
+        ) logged
+        where not exists (select from game where game.id = game_id)
+        "#,
+        after,
+        until,
+    );
+    Ok(found.fetch_all(pool).instrument(statement("select event of no game")).await?)
 }
