@@ -24,7 +24,7 @@ use self::sources::{Source, workspace};
 type Rule = fn(&[Source]) -> Vec<String>;
 
 /// Each rule by what it finds.
-const RULES: [(&str, Rule); 24] = [
+const RULES: [(&str, Rule); 25] = [
     ("circles of imports", circles::findings),
     ("modules of the server that are used where they may not be", boundaries::unknown_neighbours),
     ("modules of the server that MAY_USE does not list", boundaries::unlisted_modules),
@@ -38,6 +38,7 @@ const RULES: [(&str, Rule); 24] = [
     ("games that are named outside of the rules and the engine", games::findings),
     ("statements without a span", statements::without_span),
     ("statements that PostgreSQL has not checked at compile time", statements::unchecked),
+    ("files that name archived_log beside the reader of logs", statements::of_archives_elsewhere),
     ("statements of the append that find games by other than their ids", statements::of_the_append),
     ("files without a head", names::without_head),
     ("names for rooms of leftovers", names::leftovers),
