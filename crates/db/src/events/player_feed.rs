@@ -341,11 +341,11 @@ pub async fn last_seen(pool: &PgPool, moment: &Moment, games: &[GameId]) -> Resu
         ) seen on true
         "#,
         "events",
-        // The events before those in rows may be archived.
+        // The events before those in rows may be archived. By the limit PostgreSQL does not look where rows were seen.
         "seq is null and archive.game_id = id and (last_at < $2
             or archive.history <> hashtext((select system_identifier::text from pg_control_system())
                 || left(pg_walfile_name(pg_current_wal_lsn()), 8))
-            or not is_unseen(written_by, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot())))",
+            or not is_unseen(written_by, $3::text::pg_snapshot, pg_snapshot_xmax(pg_current_snapshot()))) limit 1",
         "",
         &ids,
         moment.oldest_event(),
