@@ -53,6 +53,7 @@ pub async fn read_all(
     let until: Vec<_> = ranges.iter().map(|range| column(range.until.min(range.game.version()))).collect();
     // Each slice starts with the last ply before it, for `previous`.
     let rows = query_logs!(
+        events of games,
         "unnest($1::uuid[], $2::integer[], $3::integer[]) as wanted (id, after, until)
         cross join lateral (
             (select * from event where game_id = id and kind = 'moved' and seq <= after order by seq desc limit 1)

@@ -16,6 +16,7 @@ use crate::connection::{DbError, statement};
 pub async fn count_offers(pool: &PgPool, game: GameId, seat: Seat, kind: OfferKind) -> Result<u32, DbError> {
     // The key is read backwards as far as the last ply, and then forwards from there.
     let rows = query_logs!(
+        events of a game,
         "event where game_id = $1 and kind = 'offered' and seat = $2 and detail ->> 'offer' = $3
             and seq > coalesce((select seq from event where game_id = $1 and kind = 'moved' order by seq desc limit 1), 0)",
         "game_id = $1",

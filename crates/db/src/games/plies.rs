@@ -19,6 +19,7 @@ pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result
     let (from, until) = (i32::try_from(after).unwrap_or(i32::MAX), column(game.ply()));
     let most = i64::from(count) + i64::from(after > 0);
     let rows = query_logs!(
+        plies of a game,
         "event where game_id = $1 and kind = 'moved' and seq > $2 and ply between $2 and $4 order by seq limit $3",
         "game_id = $1",
         game.id().0,
@@ -45,10 +46,11 @@ pub async fn plies(pool: &PgPool, game: &Game, after: u32, count: u32) -> Result
 /// All plies of some games, in the games' order; oldest first.
 pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Ply>>, DbError> {
     let ids: Vec<_> = games.iter().map(|seated| seated.game.id().0).collect();
-    let rows = query_logs!("event where game_id = any($1) and kind = 'moved'", "game_id = any($1)", &ids)
-        .fetch_all(pool)
-        .instrument(statement("select moves of games"))
-        .await?;
+    let rows =
+        query_logs!(plies of games, "event where game_id = any($1) and kind = 'moved'", "game_id = any($1)", &ids)
+            .fetch_all(pool)
+            .instrument(statement("select moves of games"))
+            .await?;
     let mut logs = Log::by_game(rows);
     let history = |SeatedGame { game, .. }: &SeatedGame| {
         let plies = logs.remove(&game.id().0).unwrap_or_default().plies(game.id().0)?;
@@ -61,7 +63,7 @@ pub async fn histories(pool: &PgPool, games: &[SeatedGame]) -> Result<Vec<Vec<Pl
 
 /// A game's whole log, oldest first.
 pub async fn log(pool: &PgPool, id: GameId) -> Result<Vec<Event>, DbError> {
-    let rows = query_logs!("event where game_id = $1", "game_id = $1", id.0)
+    let rows = query_logs!(events of a game, "event where game_id = $1", "game_id = $1", id.0)
         .fetch_all(pool)
         .instrument(statement("select event"))
         .await?;

@@ -114,6 +114,7 @@ async fn read(pool: &PgPool, batch: &GameBatch) -> Result<Read, DbError> {
     let ids: Vec<_> = batch.games.iter().map(|game| game.0).collect();
     let games = games::find::load(pool, &ids, Histories::Loaded).await?;
     let rows = query_logs!(
+        events of games,
         "event where game_id > $1 and game_id <= $2",
         "game_id > $1 and game_id <= $2",
         batch.after.0,

@@ -153,7 +153,7 @@ pub async fn find(pool: &PgPool, game: GameId) -> Result<AnalysisState, DbError>
 /// The takebacks of a game in order, each with its number and the last ply that it left standing.
 pub async fn takebacks(pool: &PgPool, game: GameId) -> Result<Vec<(u32, u32)>, DbError> {
     let rows =
-        query_logs!("event where game_id = $1 and kind = 'moved' and move like 'takeback %'", "game_id = $1", game.0,)
+        query_logs!(plies of a game, "event where game_id = $1 and kind = 'moved' and move like 'takeback %'", "game_id = $1", game.0,)
             .fetch_all(pool)
             .instrument(statement("select takebacks"))
             .await?;

@@ -42,10 +42,11 @@ type Counts = fn(Visibility, bool, u32, Option<&GameResult>) -> bool;
 
 /// The games with these ids that exist, with their plies, in the order of their ids.
 pub(super) async fn read(connection: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<StoredGame>, DbError> {
-    let rows = query_logs!("event where game_id = any($1) and kind = 'moved'", "game_id = any($1)", ids)
-        .fetch_all(&mut *connection)
-        .instrument(statement("select moves of games"))
-        .await?;
+    let rows =
+        query_logs!(plies of games, "event where game_id = any($1) and kind = 'moved'", "game_id = any($1)", ids)
+            .fetch_all(&mut *connection)
+            .instrument(statement("select moves of games"))
+            .await?;
     let mut logs = Log::by_game(rows);
     let rows = sqlx::query!(
         r#"

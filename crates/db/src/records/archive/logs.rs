@@ -18,7 +18,7 @@ use crate::{
 
 /// The logs of games whose rows the caller has locked.
 pub(super) async fn read(connection: &mut PgConnection, ids: &[Uuid]) -> Result<BTreeMap<Uuid, Log>, DbError> {
-    let rows = query_logs!("event where game_id = any($1)", "game_id = any($1)", ids)
+    let rows = query_logs!(events of games, "event where game_id = any($1)", "game_id = any($1)", ids)
         .fetch_all(connection)
         .instrument(statement("select event archived_log"))
         .await?;
