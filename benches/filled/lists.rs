@@ -9,7 +9,7 @@ use mancala_server::{
         games::{self, wakes},
         kinds::OpponentKind,
         lists::{
-            self, Ended, Filter, Of, Order, Page, PageKey, Statuses, Whose,
+            self, Ended, Filter, GameScope, Order, Page, PageKey, PlayerGames, Statuses,
             invitations::{self, Direction},
         },
         players::summary,
@@ -70,14 +70,14 @@ impl List {
 }
 
 fn of(player: u32, viewer: u32) -> Filter {
-    let of = Of { player: player_id(player), opponent: None, visibility: None, to_move: false };
-    Filter { whose: Whose::Players(of), viewer: Some(player_id(viewer)), ..PUBLIC }
+    let of = PlayerGames { player: player_id(player), opponent: None, visibility: None, to_move: false };
+    Filter { whose: GameScope::Players(of), viewer: Some(player_id(viewer)), ..PUBLIC }
 }
 
 /// A filter of a player's games with one more condition.
-fn among(filter: &Filter, change: fn(&mut Of)) -> Filter {
+fn among(filter: &Filter, change: fn(&mut PlayerGames)) -> Filter {
     let mut filter = filter.clone();
-    if let Whose::Players(of) = &mut filter.whose {
+    if let GameScope::Players(of) = &mut filter.whose {
         change(of);
     }
     filter

@@ -3,7 +3,7 @@
 pub mod lists;
 
 use mancala_server::{
-    db::lists::{Filter, Order, Statuses, Whose},
+    db::lists::{Filter, GameScope, Order, Statuses},
     domain::{
         Action, BySeat, Clock, Command, Event, Fact, Game, GameId, Opponent, PlayerId, Seat, Status, Terms, Visibility,
     },
@@ -23,7 +23,7 @@ pub const PUBLIC: Filter = Filter {
     plies: (0, i32::MAX),
     imported: None,
     analysed: None,
-    whose: Whose::Everybodys,
+    whose: GameScope::Public,
     status: Statuses::Any,
     variant: None,
     preset: None,

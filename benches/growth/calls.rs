@@ -7,7 +7,7 @@ use mancala_server::{
     db::{
         self, DbError, Lookups, Writers,
         games::{self, Appended, SeatedGame},
-        lists::{self as game_lists, Filter, Of, PageKey, Whose},
+        lists::{self as game_lists, Filter, GameScope, PageKey, PlayerGames},
     },
     domain::{Action, Command, Event, Game, GameId},
     embedded,
@@ -256,8 +256,8 @@ impl<'a> Reader<'a> {
             }
             Call::PlayersPage => {
                 let player = player_id(10 + n * 7 % (self.service.players / 2));
-                let of = Of { player, opponent: None, visibility: None, to_move: false };
-                (Filter { whose: Whose::Players(of), viewer: Some(player), ..PUBLIC }, None)
+                let of = PlayerGames { player, opponent: None, visibility: None, to_move: false };
+                (Filter { whose: GameScope::Players(of), viewer: Some(player), ..PUBLIC }, None)
             }
             _ => (PUBLIC, None),
         }

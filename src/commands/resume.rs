@@ -78,7 +78,7 @@ impl Position {
 /// The content of a resume file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct ResumeContent {
     position: Position,
     checksum: Uuid,
 }
@@ -111,7 +111,7 @@ impl ResumeFile {
     /// Replaces the position in the file, whole or not at all.
     pub fn write(&mut self, position: &Position) -> io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
-        let kept = Kept { position: position.clone(), checksum: position.checksum()? };
+        let kept = ResumeContent { position: position.clone(), checksum: position.checksum()? };
         whole_file::replace(path, &serde_json::to_vec(&kept)?)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
         self.written_at = Some(Instant::now());
@@ -137,7 +137,7 @@ fn read(path: &Path, begin: Position) -> Result<Position, Failure> {
         Err(error) => return Err(Failure::of_file(path, &error)),
     };
     let wrong = |cause: &str| Failure::misuse(format!("{}: {cause}", path.display()));
-    let Ok(Kept { position, checksum }) = serde_json::from_str(&text) else {
+    let Ok(ResumeContent { position, checksum }) = serde_json::from_str(&text) else {
         return Err(wrong("this is no file that --resume has written"));
     };
     if let Some(flaw) = position.flaw(&begin) {

@@ -17,7 +17,7 @@ const STEPS_MAX: usize = 8;
 /// Another version of Unicode may give other forms.
 pub(crate) fn forms(text: &str) -> Vec<String> {
     let shown: String = with_plain_blanks(text);
-    let mut forms = vec![settle(shown.clone()), settle(fold(&skeleton(&shown).collect::<String>()))];
+    let mut forms = vec![normalize(shown.clone()), normalize(fold(&skeleton(&shown).collect::<String>()))];
     forms.sort_unstable();
     forms.dedup();
     forms
@@ -31,7 +31,7 @@ fn with_plain_blanks(text: &str) -> String {
 
 /// Folds case and takes the skeleton until neither changes anything. Either may make work for the other: the skeleton of
 /// `0` is a capital `O`.
-fn settle(mut text: String) -> String {
+fn normalize(mut text: String) -> String {
     for _ in 0..STEPS_MAX {
         let next = fold(&skeleton(&fold(&with_plain_blanks(&text))).collect::<String>());
         if next == text {

@@ -18,7 +18,7 @@ use crate::disguise::{self, Word};
 /// letters that are written several times, and blanks between single letters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameFilter {
-    entries: Vec<Entry>,
+    entries: Vec<FilterEntry>,
     refusing: Forms,
     /// Forms of words that are never refused.
     allowed: Forms,
@@ -26,7 +26,7 @@ pub struct NameFilter {
 
 /// What refuses a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
+struct FilterEntry {
     /// The entry as the list has it.
     text: String,
     is_part: bool,
@@ -169,7 +169,7 @@ impl NameFilter {
             all.entry(form[0]).or_default().push((index, form));
         }
         if allowed.is_none() {
-            self.entries.push(Entry { text: text.to_owned(), is_part: part.is_some() });
+            self.entries.push(FilterEntry { text: text.to_owned(), is_part: part.is_some() });
         }
         Ok(())
     }

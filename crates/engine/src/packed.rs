@@ -34,7 +34,7 @@ pub(crate) struct Packed<G, E = Unknown> {
     /// Whether a history of this length can drop positions during the search, so that keys are not sound.
     drops_history: bool,
     /// For each position of the path, where a history matters: the part of the next position's key that depends on it.
-    lines: Vec<Line>,
+    lines: Vec<PackedLine>,
 }
 
 /// What the rest of a game depends on, in addition to the seeds in the pits and the side to move.
@@ -50,7 +50,7 @@ pub(crate) enum DependsOn {
 
 /// The part of a line of play that keys depend on.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct PackedLine {
     /// Seeds in both stores: they change with every capture. `None` before the first position.
     banked: Option<u16>,
     /// A hash of the set of positions since the last capture, this one included.
@@ -81,7 +81,7 @@ impl<G: Game> Packed<G> {
             endgames: Unknown,
             path,
             drops_history: history.is_some_and(|history| history.len() + usize::from(PLIES_MAX) > HISTORY_MAX),
-            lines: vec![Line { banked: None, positions }],
+            lines: vec![PackedLine { banked: None, positions }],
         }
     }
 
@@ -134,7 +134,7 @@ impl<G: Game, E: Knowledge> Packed<G, E> {
 
     /// The line of play to a position with so many seeds in the stores; `None` if no position before it can recur.
     #[inline]
-    fn line_to(&self, banked: u16) -> Option<&Line> {
+    fn line_to(&self, banked: u16) -> Option<&PackedLine> {
         let line = self.lines.last().filter(|line| line.banked.is_none_or(|before| before == banked))?;
         (line.positions != 0).then_some(line)
     }
@@ -193,7 +193,7 @@ impl<G: Game, E: Knowledge> Tree for Packed<G, E> {
             let before = self.line_to(banked).map_or(0, |line| line.positions);
             // A sum, so that the order of the positions does not matter.
             let positions = before.wrapping_add(mix(tag ^ place.rotate_left(17) ^ of_turn(position)));
-            self.lines.push(Line { banked: Some(banked), positions });
+            self.lines.push(PackedLine { banked: Some(banked), positions });
             self.path.push(position);
         }
     }

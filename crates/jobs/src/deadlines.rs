@@ -32,12 +32,12 @@ pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>) {
     let rounds = Rounds::new(&metrics, "deadlines", begins, ends);
     loop {
         tokio::time::sleep(PAUSE).await;
-        rounds.run(settle(&pool, &writers, now())).await;
+        rounds.run(settle_due(&pool, &writers, now())).await;
     }
 }
 
 /// Settles all games that are due, except those leased by other processes. A game that fails is logged and skipped.
-pub async fn settle(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
+pub async fn settle_due(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     loop {
         let taken = wakes::take(pool, now, now + LEASE, BATCH).await?;
         let settled = stream::iter(taken.due).map(async |id| (id, settle_game(pool, writers, id, now).await));

@@ -29,7 +29,7 @@ use mancala_db::{
     DbError,
     email::{
         addresses::VERIFICATION_LIFETIME,
-        outbox::{self, AddressLimit, Counted, LinkKind, Mail},
+        outbox::{self, AddressLimit, LinkKind, Mail, MailQuota},
         resets::{self, RESET_LIFETIME},
         restoration::RESTORATION_LIFETIME,
     },
@@ -314,7 +314,7 @@ async fn reserve(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<Opti
     }
     let mut reserved = vec![];
     for (recipient, class, limit) in &counted {
-        let Some(one) = outbox::reserve(pool, Counted { recipient, class }, *limit, now()).await? else {
+        let Some(one) = outbox::reserve(pool, MailQuota { recipient, class }, *limit, now()).await? else {
             give_back(pool, &reserved).await?;
             return Ok(None);
         };

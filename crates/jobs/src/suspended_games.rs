@@ -34,13 +34,13 @@ pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>) {
     let rounds = Rounds::new(&metrics, "suspended_games", begins, ends);
     loop {
         tokio::time::sleep(PAUSE).await;
-        rounds.run(settle(&pool, &writers, now())).await;
+        rounds.run(settle_suspended(&pool, &writers, now())).await;
     }
 }
 
 /// Runs a round. A game with a version conflict or a failure is left to the next round. So are the games that a stopped
 /// process has not ended. A ban that is lifted meanwhile leaves the games of this round ended.
-pub async fn settle(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
+pub async fn settle_suspended(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     for (player, games) in suspensions::list_unfinished(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         let (found, actions) = match games {
             SuspendedGames::End => {

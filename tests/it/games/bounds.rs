@@ -5,7 +5,7 @@ use mancala_server::{
         self,
         games::{self, wakes},
         lists::{
-            self, Filter, Of, Order, Statuses, Whose,
+            self, Filter, GameScope, Order, PlayerGames, Statuses,
             invitations::{self, Direction},
         },
         players::summary,
@@ -99,7 +99,7 @@ async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> 
     // A pool of a single connection, which keeps what it was asked.
     let pool = db::pool(app.options.clone(), 1);
     let id = |guest: &Guest| PlayerId(Uuid::try_parse(&guest.id).expect("an id"));
-    let of = |opponent| Whose::Players(Of { player: id(ana), opponent, visibility: None, to_move: false });
+    let of = |opponent| GameScope::Players(PlayerGames { player: id(ana), opponent, visibility: None, to_move: false });
     let filter = |whose, order| Filter {
         reason: None,
         plies: (0, i32::MAX),
@@ -118,7 +118,7 @@ async fn plans(app: &TestApp, ana: &Guest, bo: &Guest) -> Vec<(String, String)> 
         order,
         viewer: None,
     };
-    for whose in [Whose::Everybodys, of(None), of(Some(id(bo)))] {
+    for whose in [GameScope::Public, of(None), of(Some(id(bo)))] {
         for order in [Order::Created, Order::Finished, Order::Updated, Order::Deadline, Order::Turn] {
             lists::list(&pool, &filter(whose, order), None, 20).await.expect("a page");
         }

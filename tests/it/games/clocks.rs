@@ -37,7 +37,7 @@ async fn settle(app: &TestApp) {
     let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX).0;
     let hub = app.hub.clone();
     writers.observe(move |change| hub.stored(change));
-    deadlines::settle(&app.db, &writers, now()).await.expect("it settles");
+    deadlines::settle_due(&app.db, &writers, now()).await.expect("it settles");
 }
 
 #[actix_web::test]

@@ -50,22 +50,22 @@ async fn a_ban_ends_all_games_and_a_suspension_those_that_have_not_begun() {
     for kind in ["suspend", "ban"] {
         suspend(&app, &kim, &ana, kind).await;
         act(&app, &kim, &ana.id, &json!({"type": "lift", "reason": "x"})).await;
-        suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
+        suspended_games::settle_suspended(&app.db, &writers, now()).await.expect("a database");
         assert_eq!(statuses(&app, &games).await, before);
     }
     suspend(&app, &kim, &ana, "suspend").await;
     let end = |until| sqlx::query(until).execute(&app.db);
     end("update player_suspension set until = now()").await.expect("it is over");
-    suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
+    suspended_games::settle_suspended(&app.db, &writers, now()).await.expect("a database");
     assert_eq!(statuses(&app, &games).await, before);
     suspend(&app, &kim, &ana, "suspend").await;
     for _ in 0..2 {
-        suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
+        suspended_games::settle_suspended(&app.db, &writers, now()).await.expect("a database");
         assert_eq!(statuses(&app, &games).await, ["active", "active", "aborted", "aborted"]);
     }
     suspend(&app, &kim, &ana, "ban").await;
     for _ in 0..2 {
-        suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
+        suspended_games::settle_suspended(&app.db, &writers, now()).await.expect("a database");
         assert_eq!(statuses(&app, &games).await, ["finished", "aborted", "aborted", "aborted"]);
     }
     let game = app.get_game(&games[0], None).await.body;
@@ -88,11 +88,11 @@ async fn a_suspension_that_says_so_ends_all_games() {
     assert_eq!(app.get("/v1/me", Some(&ana)).await.body["suspension"]["games"], "end");
     // The later one counts.
     assert_eq!(act(&app, &kim, &ana.id, &suspension("play_on")).await.body["before"]["games"], "end");
-    suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
+    suspended_games::settle_suspended(&app.db, &writers, now()).await.expect("a database");
     assert_eq!(statuses(&app, &games).await, ["active", "active", "aborted", "aborted"]);
     act(&app, &kim, &ana.id, &suspension("end")).await;
     for _ in 0..2 {
-        suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
+        suspended_games::settle_suspended(&app.db, &writers, now()).await.expect("a database");
         assert_eq!(statuses(&app, &games).await, ["finished", "aborted", "aborted", "aborted"]);
     }
     every_log_replays_to_its_row(&app.db).await;
@@ -115,7 +115,7 @@ async fn a_suspension_that_says_so_stops_clocks_until_no_suspension_does() {
     app.offer(&agreed, &ana, "pause").await;
     app.answer_offer(&agreed, &bo, "pause", "accept").await;
     app.offer(&id, &bo, "pause").await;
-    let settle = async || suspended_games::settle(&app.db, &writers, now()).await.expect("a database");
+    let settle = async || suspended_games::settle_suspended(&app.db, &writers, now()).await.expect("a database");
     let clock_of = async |id: &str| app.get_game(id, None).await.body["clock"].clone();
     let version = async |id: &str| app.get_game(id, None).await.body["version"].clone();
     let before = version(&unlimited).await;
@@ -186,7 +186,7 @@ async fn no_clock_stands_for_ever_and_none_runs_against_a_player_who_is_stopped(
     let app = TestApp::start().await;
     let (writers, _tasks) = Writers::start(&app.options, 1, Writers::QUEUE_MAX);
     let (kim, ana, bo) = (operator(&app, "kim").await, app.guest("Ana").await, app.guest("Bo").await);
-    let settle = async |at| suspended_games::settle(&app.db, &writers, at).await.expect("a database");
+    let settle = async |at| suspended_games::settle_suspended(&app.db, &writers, at).await.expect("a database");
     let is_held = async |id: &str| app.get_game(id, None).await.body["clock"]["is_held"] == true;
     let clock = json!({"clock": {"type": "per_move", "move_s": 3600}});
     let [id, agreed] = [app.started_between(&ana, &bo, &clock).await, app.started_between(&ana, &bo, &clock).await];

@@ -342,7 +342,7 @@ async fn the_timeout_of_an_unread_game_is_sent_to_its_players() {
     app.let_pass(&id, 61).await;
     let_pass(&app, 61).await;
     let writers = Writers::start(&app.options, 1, Writers::QUEUE_MAX).0;
-    deadlines::settle(&app.db, &writers, now()).await.expect("it settles");
+    deadlines::settle_due(&app.db, &writers, now()).await.expect("it settles");
     deliver(&app).await;
     let received = endpoint.received();
     assert_eq!((received.len(), &received[0].body["data"]["status"]), (1, &json!("aborted")));

@@ -45,7 +45,7 @@ pub(super) async fn offers(app: &TestApp, game: &str, guest: &Guest, count: usiz
     for n in 0..2 * count {
         let context = OfferContext { offers_made: 0, is_blocked: false };
         let offered = Action::Offer { subject: Subject::Draw, context };
-        let action = if n % 2 == 0 { offered } else { Action::Withdraw { kind, is_stopped: false } };
+        let action = if n % 2 == 0 { offered } else { Action::Withdraw { kind, has_suspended_player: false } };
         let decided = present.decide(&Command { player, if_version: None, action }, now());
         let events = decided.expect("it is allowed").events;
         for event in &events {

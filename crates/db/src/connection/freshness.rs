@@ -43,7 +43,7 @@ const WAITING_MAX: usize = 1024;
 
 /// Knows whether a standby has caught up with the primary. Its task ends when it is dropped.
 pub struct Freshness {
-    asks: mpsc::Sender<Reply>,
+    asks: mpsc::Sender<CatchUpReply>,
     begin: Instant,
     /// The moment until which all reads go to the primary, in milliseconds since `begin`; 0 while the standby answers.
     rests_until_ms: AtomicU64,
@@ -51,7 +51,7 @@ pub struct Freshness {
     observe: Box<dyn Fn(StandbyEvent<'_>) + Send + Sync>,
 }
 
-type Reply = oneshot::Sender<Result<(), Behind>>;
+type CatchUpReply = oneshot::Sender<Result<(), Behind>>;
 
 /// What an observer hears of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +199,7 @@ fn lock(instance: &Mutex<Option<Known>>) -> MutexGuard<'_, Option<Known>> {
 
 /// Replies to reads in groups. Reads that come while two positions are compared form the next group. For a read, only a
 /// position counts that was read after the read began.
-async fn reply_to_all(mut comparison: Comparison, mut queue: mpsc::Receiver<Reply>) {
+async fn reply_to_all(mut comparison: Comparison, mut queue: mpsc::Receiver<CatchUpReply>) {
     let mut waiting = Vec::new();
     while queue.recv_many(&mut waiting, WAITING_MAX).await > 0 {
         // Reads that have given up need no statement.

@@ -43,7 +43,7 @@ pub struct AddressLimit {
 
 /// What a mail counts for.
 #[derive(Clone, Copy, Debug)]
-pub struct Counted<'a> {
+pub struct MailQuota<'a> {
     /// A keyed hash of the recipient's address, or of the account that asks.
     pub recipient: &'a [u8],
     /// The name of the limit.
@@ -100,7 +100,7 @@ pub async fn take(
 /// Counts one more mail, unless there are too many. It counts from here on, whatever becomes of the attempt, unless it is [given back](give_back).
 pub async fn reserve(
     pool: &PgPool,
-    counted: Counted<'_>,
+    counted: MailQuota<'_>,
     limit: AddressLimit,
     now: OffsetDateTime,
 ) -> Result<Option<Uuid>, DbError> {

@@ -72,17 +72,17 @@ pub struct WriterTasks {
 struct Queued {
     append: Append,
     since: Instant,
-    reply: Reply,
+    reply: AppendReply,
 }
 
 /// Where the caller of an append waits for its result.
-type Reply = oneshot::Sender<Result<Appended, DbError>>;
+type AppendReply = oneshot::Sender<Result<Appended, DbError>>;
 
 /// Where the caller of a check waits for its result.
 type Check = oneshot::Sender<Result<(), NotReady>>;
 
 /// An append in the group that is being stored.
-type Pending = (Append, Reply);
+type QueuedAppend = (Append, AppendReply);
 
 impl Writers {
     /// How many appends are queued for a writer at most, unless there is a reason: more than a second's work.
@@ -306,7 +306,7 @@ impl Writer {
     }
 
     /// Fails the appends whose games' rows were locked before and still are, without waiting for the locks.
-    async fn refuse_locked(&mut self, group: Vec<Pending>) -> Vec<Pending> {
+    async fn refuse_locked(&mut self, group: Vec<QueuedAppend>) -> Vec<QueuedAppend> {
         if !group.iter().any(|(append, _)| self.locked.contains(&append.game())) {
             return group;
         }
@@ -320,7 +320,7 @@ impl Writer {
     /// Stores what can be stored of a group that failed. If the reason was a lock, the appends whose rows are still
     /// locked fail at once. The lock may be held for longer, and the others must not wait for it again. If the
     /// statement fails once more, each append is tried alone.
-    async fn write_split(&mut self, group: Vec<Pending>, failure: DbError) {
+    async fn write_split(&mut self, group: Vec<QueuedAppend>, failure: DbError) {
         let unlocked = match failure {
             DbError::Busy(_) => self.unlocked(&group).await.ok(),
             _ => None,
@@ -346,14 +346,14 @@ impl Writer {
         }
     }
 
-    async fn store(&mut self, group: &[Pending]) -> Result<HashSet<Uuid>, DbError> {
+    async fn store(&mut self, group: &[QueuedAppend]) -> Result<HashSet<Uuid>, DbError> {
         let group: Vec<_> = group.iter().map(|(append, _)| append).collect();
         let stored = self.connection.run(async |connection| append::store(connection, &group).await).await?;
         self.announcer.appended(group, &stored);
         Ok(stored.games)
     }
 
-    async fn unlocked(&mut self, group: &[Pending]) -> Result<HashSet<Uuid>, DbError> {
+    async fn unlocked(&mut self, group: &[QueuedAppend]) -> Result<HashSet<Uuid>, DbError> {
         let games: Vec<_> = group.iter().map(|(append, _)| append.game()).collect();
         self.connection.run(async |connection| append::unlocked(connection, &games).await).await
     }
@@ -382,7 +382,7 @@ fn refuse_superseded(backlog: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
 }
 
 /// Sends the result to all callers of a group. A caller that is gone needs no reply.
-fn reply_to_all(group: Vec<Pending>, stored: &Result<HashSet<Uuid>, DbError>) {
+fn reply_to_all(group: Vec<QueuedAppend>, stored: &Result<HashSet<Uuid>, DbError>) {
     for (append, reply) in group {
         let appended = |stored: &HashSet<Uuid>| {
             if stored.contains(&append.game()) { Appended::Stored } else { Appended::Conflict }

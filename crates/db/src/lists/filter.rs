@@ -11,7 +11,7 @@ use crate::kinds::{ClockKind, OpponentKind};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Filter {
     /// Whose games.
-    pub whose: Whose,
+    pub whose: GameScope,
     /// Only games of these statuses.
     pub status: Statuses,
     /// Only games of this variant.
@@ -90,11 +90,11 @@ impl FromIterator<Status> for Statuses {
 
 /// The scope of a list: whose games it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Whose {
+pub enum GameScope {
     /// All public games.
-    Everybodys,
+    Public,
     /// Games in which this player sits.
-    Players(Of),
+    Players(PlayerGames),
     /// Games that this player imported.
     ImportedBy(PlayerId),
     /// Public games that came to this position and ended with a result.
@@ -103,7 +103,7 @@ pub enum Whose {
 
 /// The games of a player that a list has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Of {
+pub struct PlayerGames {
     /// The player.
     pub player: PlayerId,
     /// Only games in which this player sits as well.
@@ -154,9 +154,9 @@ impl Filter {
     #[must_use]
     pub fn of_any_viewer(self) -> Self {
         let viewer = match self.whose {
-            Whose::Everybodys if self.left_out().is_none() => None,
-            Whose::At(_) => None,
-            Whose::Everybodys | Whose::Players(_) | Whose::ImportedBy(_) => self.viewer,
+            GameScope::Public if self.left_out().is_none() => None,
+            GameScope::At(_) => None,
+            GameScope::Public | GameScope::Players(_) | GameScope::ImportedBy(_) => self.viewer,
         };
         Self { viewer, ..self }
     }

@@ -4,7 +4,7 @@ use mancala_domain::Status;
 use sqlx::PgPool;
 
 use super::{
-    filter::{Filter, Order, Whose},
+    filter::{Filter, GameScope, Order},
     of_player, of_position,
     page::{Found, Listed, PageKey},
     public,
@@ -16,16 +16,16 @@ use crate::connection::DbError;
 pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit: u32) -> Result<Listed, DbError> {
     let window = Window::of(filter, after, limit);
     let found = match (filter.whose, filter.order) {
-        (Whose::ImportedBy(importer), _) => of_player::newest_imported(pool, filter, importer, &window).await?,
-        (Whose::At(position), _) => of_position::newest_at(pool, filter, position, &window).await?,
-        (Whose::Everybodys, Order::Finished) => public::finished_publicly(pool, filter, &window).await?,
-        (Whose::Everybodys, _) => newest_public(pool, filter, &window).await?,
-        (Whose::Players(of), Order::Finished) => of_player::finished_of(pool, filter, of, &window).await?,
-        (Whose::Players(of), Order::Updated | Order::Deadline | Order::Turn) => {
+        (GameScope::ImportedBy(importer), _) => of_player::newest_imported(pool, filter, importer, &window).await?,
+        (GameScope::At(position), _) => of_position::newest_at(pool, filter, position, &window).await?,
+        (GameScope::Public, Order::Finished) => public::finished_publicly(pool, filter, &window).await?,
+        (GameScope::Public, _) => newest_public(pool, filter, &window).await?,
+        (GameScope::Players(of), Order::Finished) => of_player::finished_of(pool, filter, of, &window).await?,
+        (GameScope::Players(of), Order::Updated | Order::Deadline | Order::Turn) => {
             of_player::active_of(pool, filter, of, &window).await?
         }
         // A player has few active games, but two players may have played many.
-        (Whose::Players(of), Order::Created) => match of.opponent {
+        (GameScope::Players(of), Order::Created) => match of.opponent {
             Some(opponent) if !filter.status.is_only(Status::Active) => {
                 of_player::newest_of_pair(pool, filter, of, opponent, &window).await?
             }

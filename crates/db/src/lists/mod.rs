@@ -18,6 +18,6 @@ mod public;
 mod scan;
 mod scope;
 
-pub use filter::{Ended, Filter, Of, Order, Statuses, Whose};
+pub use filter::{Ended, Filter, GameScope, Order, PlayerGames, Statuses};
 pub use list::list;
 pub use page::{Listed, Page, PageKey};

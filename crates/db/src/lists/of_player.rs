@@ -6,14 +6,19 @@ use tracing::Instrument;
 
 use super::{
     condition::find_games,
-    filter::{Filter, Of, Order},
+    filter::{Filter, Order, PlayerGames},
     page::Found,
     scan::{END, SCAN_MAX, Window, pairs},
 };
 use crate::connection::{DbError, statement};
 
 /// A player's games, newest first.
-pub(super) async fn newest_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
+pub(super) async fn newest_of(
+    pool: &PgPool,
+    filter: &Filter,
+    of: PlayerGames,
+    window: &Window,
+) -> Result<Vec<Found>, DbError> {
     let (seats, statuses) = pairs(&[0, 1], &filter.statuses());
     let found = find_games!(
         filter,
@@ -120,7 +125,7 @@ pub(super) async fn newest_imported(
 pub(super) async fn newest_of_pair(
     pool: &PgPool,
     filter: &Filter,
-    of: Of,
+    of: PlayerGames,
     opponent: PlayerId,
     window: &Window,
 ) -> Result<Vec<Found>, DbError> {
@@ -176,7 +181,7 @@ pub(super) async fn newest_of_pair(
 pub(super) async fn finished_of(
     pool: &PgPool,
     filter: &Filter,
-    of: Of,
+    of: PlayerGames,
     window: &Window,
 ) -> Result<Vec<Found>, DbError> {
     let found = find_games!(
@@ -236,7 +241,12 @@ pub(super) async fn finished_of(
 ///
 /// By turn, the games in which the other player is to move come after all others, because their deadlines are moved by
 /// 4000 years.
-pub(super) async fn active_of(pool: &PgPool, filter: &Filter, of: Of, window: &Window) -> Result<Vec<Found>, DbError> {
+pub(super) async fn active_of(
+    pool: &PgPool,
+    filter: &Filter,
+    of: PlayerGames,
+    window: &Window,
+) -> Result<Vec<Found>, DbError> {
     let found = find_games!(
         filter,
         window,

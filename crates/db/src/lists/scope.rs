@@ -6,7 +6,7 @@ use std::fmt::Display;
 use mancala_domain::{PlayerId, Status, Visibility};
 use mancala_rules::{Side, Variant};
 
-use super::filter::{Ended, Filter, Of, Order, Statuses, Whose};
+use super::filter::{Ended, Filter, GameScope, Order, PlayerGames, Statuses};
 use crate::kinds::{ClockKind, OpponentKind};
 
 impl Filter {
@@ -45,17 +45,17 @@ fn player(PlayerId(id): PlayerId) -> String {
     format!("PlayerId({id})")
 }
 
-fn whose(whose: Whose) -> String {
+fn whose(whose: GameScope) -> String {
     match whose {
-        Whose::Everybodys => "Everybodys".to_owned(),
-        Whose::Players(Of { player: of, opponent, visibility, to_move }) => format!(
+        GameScope::Public => "Everybodys".to_owned(),
+        GameScope::Players(PlayerGames { player: of, opponent, visibility, to_move }) => format!(
             "Players(Of {{ player: {}, opponent: {}, visibility: {}, to_move: {to_move} }})",
             player(of),
             some(opponent.map(player)),
             some(visibility.map(Visibility::as_str).map(capital)),
         ),
-        Whose::ImportedBy(importer) => format!("ImportedBy({})", player(importer)),
-        Whose::At(key) => format!("At(PositionKey({}))", key.0),
+        GameScope::ImportedBy(importer) => format!("ImportedBy({})", player(importer)),
+        GameScope::At(key) => format!("At(PositionKey({}))", key.0),
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     const PUBLIC: Filter = Filter {
-        whose: Whose::Everybodys,
+        whose: GameScope::Public,
         status: Statuses::Any,
         variant: None,
         preset: None,
@@ -125,9 +125,10 @@ mod tests {
     #[test]
     fn the_text_of_a_filter_is_that_of_earlier_releases() {
         let [one, two] = [PlayerId(Uuid::from_u128(1)), PlayerId(Uuid::from_u128(2))];
-        let players = Of { player: one, opponent: Some(two), visibility: Some(Visibility::Private), to_move: true };
+        let players =
+            PlayerGames { player: one, opponent: Some(two), visibility: Some(Visibility::Private), to_move: true };
         let narrow = Filter {
-            whose: Whose::Players(players),
+            whose: GameScope::Players(players),
             status: [Status::Active, Status::Finished].into_iter().collect(),
             variant: Some(Variant::ToguzKumalak),
             preset: Some("standard"),
@@ -144,7 +145,7 @@ mod tests {
             order: Order::Turn,
             viewer: Some(one),
         };
-        let at = Filter { whose: Whose::At(PositionKey(7)), status: Statuses::One(Status::Finished), ..PUBLIC };
+        let at = Filter { whose: GameScope::At(PositionKey(7)), status: Statuses::One(Status::Finished), ..PUBLIC };
         for (filter, text) in [
             (
                 &PUBLIC,

@@ -86,7 +86,7 @@ pub enum Asking {
 
 /// What is stored of two players, as one of them sees it.
 #[derive(Clone, Copy)]
-struct Kept {
+struct StoredFriendship {
     is_own: bool,
     asked_at: OffsetDateTime,
     accepted_at: Option<OffsetDateTime>,
@@ -204,7 +204,7 @@ async fn ask_locked(
 }
 
 /// What a request of a player changes in what is stored of the two.
-fn change(kept: Option<Kept>, now: OffsetDateTime) -> Change {
+fn change(kept: Option<StoredFriendship>, now: OffsetDateTime) -> Change {
     let Some(kept) = kept else { return Change::Ask };
     match kept.accepted_at {
         Some(at) => Change::Nothing(FriendStatus::Friends, at),
@@ -226,7 +226,11 @@ pub(super) async fn lock(connection: &mut PgConnection, one: PlayerId, other: Pl
     Ok(())
 }
 
-async fn find(connection: &mut PgConnection, player: PlayerId, other: PlayerId) -> Result<Option<Kept>, DbError> {
+async fn find(
+    connection: &mut PgConnection,
+    player: PlayerId,
+    other: PlayerId,
+) -> Result<Option<StoredFriendship>, DbError> {
     let row = sqlx::query!(
         r#"
         select asker_id, asked_at, accepted_at, is_withdrawn from friendship
@@ -238,7 +242,7 @@ async fn find(connection: &mut PgConnection, player: PlayerId, other: PlayerId) 
     .fetch_optional(connection)
     .instrument(statement("select friendship"))
     .await?;
-    Ok(row.map(|row| Kept {
+    Ok(row.map(|row| StoredFriendship {
         is_own: row.asker_id == player.0,
         asked_at: row.asked_at,
         accepted_at: row.accepted_at,

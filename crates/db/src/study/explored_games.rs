@@ -116,13 +116,13 @@ impl StoredGame {
 
 /// A game that counts.
 #[derive(Debug)]
-pub(super) struct Counted {
+pub(super) struct CountedGame {
     pub(super) id: Uuid,
     pub(super) is_imported: bool,
     pub(super) exploration: Exploration,
 }
 
-impl Counted {
+impl CountedGame {
     /// `None` if the game does not count.
     pub(super) fn of(game: StoredGame) -> Result<Option<Self>, DbError> {
         Self::by(game, Exploration::counts)

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::{
     entries,
-    explored_games::{Counted, read},
+    explored_games::{CountedGame, read},
     frequent,
 };
 use crate::connection::{DbError, statement};
@@ -50,7 +50,7 @@ impl QueuePosition {
 pub struct Batch {
     /// The games that leave the queue.
     done: Vec<Uuid>,
-    games: Vec<Counted>,
+    games: Vec<CountedGame>,
     unreadable: Vec<(GameId, DbError)>,
     last: Option<QueuePosition>,
     is_full: bool,
@@ -69,7 +69,7 @@ impl Batch {
         let stored = if ids.is_empty() { vec![] } else { read(connection, &ids).await? };
         for game in stored {
             let id = game.id();
-            match Counted::of(game) {
+            match CountedGame::of(game) {
                 // `None`: a server of an older release has queued a game that no longer counts.
                 Ok(game) => games.extend(game),
                 Err(error) => unreadable.push((GameId(id), error)),
@@ -97,10 +97,10 @@ impl Batch {
         if done.is_empty() && unreadable.is_empty() {
             return Ok(Some(Explored::default()));
         }
-        if !self.settle(connection, now).await? {
+        if !self.update_queue(connection, now).await? {
             return Ok(None);
         }
-        let mut entries: Vec<_> = games.iter().flat_map(Counted::entries).collect();
+        let mut entries: Vec<_> = games.iter().flat_map(CountedGame::entries).collect();
         entries.sort_unstable();
         frequent::tallies(connection, games, &entries).await?.columns().store(connection).await?;
         entries::insert(connection, entries).await?;
@@ -110,7 +110,7 @@ impl Batch {
     }
 
     /// Counted games leave the queue; those that cannot be read are put off. `false` if one had left it before.
-    async fn settle(&self, connection: &mut PgConnection, now: OffsetDateTime) -> Result<bool, DbError> {
+    async fn update_queue(&self, connection: &mut PgConnection, now: OffsetDateTime) -> Result<bool, DbError> {
         let unreadable: Vec<_> = self.unreadable.iter().map(|(game, _)| game.0).collect();
         let left = sqlx::query!(
             r#"

@@ -6,7 +6,9 @@ use sqlx::PgConnection;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{entry_removal, explored_games::Counted, explorer_index::lock, frequent::read_counted, tallies::Tallies};
+use super::{
+    entry_removal, explored_games::CountedGame, explorer_index::lock, frequent::read_counted, tallies::Tallies,
+};
 use crate::connection::{DbError, statement};
 
 /// Takes games out of the queue, or out of the counts, in the transaction that deletes them. Call it before their rows
@@ -22,7 +24,7 @@ pub(crate) async fn remove(connection: &mut PgConnection, ids: &[Uuid]) -> Resul
     // A game that cannot be read any more is deleted, and stays in the counts until a reindex.
     let games = read_counted(connection, &settled).await?;
     // A game that ended before there was an explorer was never counted.
-    let counted = entry_removal::delete(connection, games.iter().flat_map(Counted::entries).collect()).await?;
+    let counted = entry_removal::delete(connection, games.iter().flat_map(CountedGame::entries).collect()).await?;
     let mut tallies = Tallies::default();
     for game in games.iter().filter(|game| counted.contains(&game.id)) {
         tallies.add(game, |_| true);

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{
     chunk::Entry,
     entries,
-    explored_games::{Counted, StoredGame, read},
+    explored_games::{CountedGame, StoredGame, read},
     tallies::Tallies,
 };
 use crate::connection::{DbError, statement};
@@ -33,7 +33,7 @@ const READ_AT_ONCE: usize = 20;
 /// Must be called before the entries of these games are stored. The entries are given in their order.
 pub(super) async fn tallies(
     connection: &mut PgConnection,
-    games: &[Counted],
+    games: &[CountedGame],
     entries: &[Entry],
 ) -> Result<Tallies, DbError> {
     let positions: Vec<i64> = entries.chunk_by(|one, other| one.0 == other.0).map(|entries| entries[0].0).collect();
@@ -94,17 +94,17 @@ async fn with_rows(connection: &mut PgConnection, positions: &[i64]) -> Result<H
 }
 
 /// Games that were counted. One whose log cannot be read any more is logged and left out.
-pub(super) async fn read_counted(connection: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<Counted>, DbError> {
+pub(super) async fn read_counted(connection: &mut PgConnection, ids: &[Uuid]) -> Result<Vec<CountedGame>, DbError> {
     let stored = read(connection, ids).await?;
     // A request waits for it, on a thread that others share.
     spawn_blocking(move || count_all(stored)).await.map_err(|_| DbError::silent())
 }
 
-fn count_all(stored: Vec<StoredGame>) -> Vec<Counted> {
+fn count_all(stored: Vec<StoredGame>) -> Vec<CountedGame> {
     let mut games = vec![];
     for game in stored {
         let id = game.id();
-        match Counted::of_earlier(game) {
+        match CountedGame::of_earlier(game) {
             Ok(game) => games.extend(game),
             Err(error) => {
                 tracing::error!(game.id = %id, "the explorer cannot read a game that it has counted: {error}");

@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::{explored_games::Counted, position_column::position_column};
+use super::{explored_games::CountedGame, position_column::position_column};
 use crate::connection::{DbError, columns, statement};
 
 /// How many games are kept as examples of a move.
@@ -33,8 +33,8 @@ pub(super) struct Tally {
 
 impl Tallies {
     /// Adds what a game did in some positions.
-    pub(super) fn add(&mut self, game: &Counted, at: impl Fn(i64) -> bool) {
-        let Counted { id, is_imported, exploration } = game;
+    pub(super) fn add(&mut self, game: &CountedGame, at: impl Fn(i64) -> bool) {
+        let CountedGame { id, is_imported, exploration } = game;
         let won_by = |side| i32::from(exploration.winner == Some(side));
         for visit in exploration.visits.iter().filter(|visit| at(position_column(visit.position))) {
             let mv = visit.mv.map_or_else(String::new, |mv| mv.to_string());

@@ -153,9 +153,9 @@ pub struct MessageContent<'a> {
 
 /// When this process counted what waits for each webhook.
 #[derive(Debug, Default)]
-pub struct Counted(HashMap<Uuid, Instant>);
+pub struct BacklogChecks(HashMap<Uuid, Instant>);
 
-impl Counted {
+impl BacklogChecks {
     /// Returns the webhooks that are to be counted now.
     fn due(&mut self, webhooks: &[Uuid]) -> Vec<Uuid> {
         self.0.retain(|_, at| at.elapsed() < COUNT_AGE_MAX);
@@ -284,7 +284,7 @@ impl Batch {
         &mut self,
         deliveries: &[NewDelivery],
         present: &[(Uuid, GameId, Option<OffsetDateTime>)],
-        counted: &mut Counted,
+        counted: &mut BacklogChecks,
         now: OffsetDateTime,
     ) -> Result<(), DbError> {
         let webhooks: HashSet<Uuid> = present.iter().map(|(webhook, ..)| *webhook).collect();

@@ -65,7 +65,7 @@ pub enum Action<'a> {
         /// The kind of the offer.
         kind: OfferKind,
         /// Whether a player of the game is suspended and does not move: a pause goes on then.
-        is_stopped: bool,
+        has_suspended_player: bool,
     },
     /// Resign the game.
     Resign,

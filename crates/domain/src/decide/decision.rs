@@ -29,7 +29,9 @@ impl Game {
             Action::Offer { subject, context } => self.make_offer(command, &subject, context, now)?,
             Action::Accept(subject) => self.accept_offer(command, &subject, now)?,
             Action::DeclineOffer(kind) => self.decline_offer(command, kind)?.into(),
-            Action::Withdraw { kind, is_stopped } => self.withdraw_offer(command, kind, is_stopped)?.into(),
+            Action::Withdraw { kind, has_suspended_player } => {
+                self.withdraw_offer(command, kind, has_suspended_player)?.into()
+            }
             Action::Resign => self.resign(command)?.into(),
             Action::Abort => self.abort(command, now)?.into(),
             Action::Leave => self.leave(command, now)?.into(),

@@ -86,14 +86,14 @@ impl Game {
         &self,
         command: &Command<'_>,
         kind: OfferKind,
-        is_stopped: bool,
+        has_suspended_player: bool,
     ) -> Result<Vec<Fact>, Refusal> {
         let seat = self.own_seat(command.player, kind)?;
         self.check_version(command)?;
         let pause = self.time().pause.filter(|_| kind == OfferKind::Pause);
         match (self.offer(kind), pause) {
             (Some(offer), _) if offer.seat == seat => Ok(vec![Fact::OfferWithdrawn { seat, kind }]),
-            (None, Some(pause)) if pause.is_held || is_stopped => Err(NothingToOffer::ClockHeld.into()),
+            (None, Some(pause)) if pause.is_held || has_suspended_player => Err(NothingToOffer::ClockHeld.into()),
             (None, Some(_)) => Ok(vec![Fact::Resumed { seat }]),
             _ => Err(Refusal::NoSuchOffer),
         }

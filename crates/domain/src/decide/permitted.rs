@@ -131,7 +131,7 @@ impl Game {
             }
             Permitted::Answer(kind, OfferAnswer::Accept) => Action::Accept(subject(kind)),
             Permitted::Answer(kind, OfferAnswer::Decline) => Action::DeclineOffer(kind),
-            Permitted::Answer(kind, OfferAnswer::Withdraw) => Action::Withdraw { kind, is_stopped: false },
+            Permitted::Answer(kind, OfferAnswer::Withdraw) => Action::Withdraw { kind, has_suspended_player: false },
         };
         let command = Command { player, if_version: None, action };
         self.decide(&command, now).is_ok_and(|decision| !decision.events.is_empty())

@@ -27,7 +27,7 @@ pub const fn answer(subject: Subject<'_>, answer: OfferAnswer) -> Action<'_> {
     match answer {
         OfferAnswer::Accept => Action::Accept(subject),
         OfferAnswer::Decline => Action::DeclineOffer(subject.kind()),
-        OfferAnswer::Withdraw => Action::Withdraw { kind: subject.kind(), is_stopped: false },
+        OfferAnswer::Withdraw => Action::Withdraw { kind: subject.kind(), has_suspended_player: false },
     }
 }
 

@@ -75,13 +75,13 @@ pub(super) struct Loaded {
     /// How many offers of the kind the player has made since the last ply.
     offers_made: u32,
     /// For the end of a pause: whether a player of the game is suspended and does not move.
-    is_stopped: bool,
+    has_suspended_player: bool,
 }
 
 impl Loaded {
     /// What is asked, with what the decision depends on.
     pub(super) fn action<'a>(&'a self, asked: Asked<'a>) -> Action<'a> {
-        let Self { plies, running_games, is_blocked, offers_made, is_stopped, .. } = self;
+        let Self { plies, running_games, is_blocked, offers_made, has_suspended_player, .. } = self;
         let (running_games, is_blocked, offers_made) = (*running_games, *is_blocked, *offers_made);
         match asked {
             Asked::Join { join_code } => Action::Join { join_code, context: JoinContext { running_games, is_blocked } },
@@ -92,7 +92,9 @@ impl Loaded {
             }
             Asked::Answer { kind, answer: OfferAnswer::Accept } => Action::Accept(self.subject(kind)),
             Asked::Answer { kind, answer: OfferAnswer::Decline } => Action::DeclineOffer(kind),
-            Asked::Answer { kind, answer: OfferAnswer::Withdraw } => Action::Withdraw { kind, is_stopped: *is_stopped },
+            Asked::Answer { kind, answer: OfferAnswer::Withdraw } => {
+                Action::Withdraw { kind, has_suspended_player: *has_suspended_player }
+            }
             Asked::Action(action) => action,
         }
     }
@@ -140,7 +142,7 @@ pub(super) async fn load(
         computer_games: None,
         is_blocked: false,
         offers_made: 0,
-        is_stopped: false,
+        has_suspended_player: false,
     };
     match (asked, seat) {
         (Asked::Play { ply, .. }, Some(_)) => loaded.plies = recorded(state, game, ply, 1).await?,
@@ -166,7 +168,7 @@ pub(super) async fn load(
     if matches!(asked, Asked::Answer { kind: OfferKind::Pause, answer: OfferAnswer::Withdraw }) {
         // The clock would run against a player who does not move.
         let players = Seat::ALL.into_iter().filter_map(|seat| game.players()[seat]);
-        loaded.is_stopped = players.filter_map(suspension_of).any(|it| !it.plays_on);
+        loaded.has_suspended_player = players.filter_map(suspension_of).any(|it| !it.plays_on);
     }
     // A game that begins with a suspended player would stand still, or be over at once.
     let begins = asked.begins_rematch() || matches!(asked, Asked::Join { .. });

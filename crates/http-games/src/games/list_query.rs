@@ -2,7 +2,7 @@
 
 use mancala_db::{
     kinds::{ClockKind, OpponentKind},
-    lists::{Ended, Filter, Of, Order, Statuses, Whose},
+    lists::{Ended, Filter, GameScope, Order, PlayerGames, Statuses},
 };
 use mancala_domain::{PlayerId, PositionKey, Reason, Status, Visibility};
 use mancala_http::answer::{code::Code, page::page_size, problem::Problem};
@@ -201,7 +201,7 @@ impl ListGames {
         };
         Ok(Filter {
             whose: match self.position(variant)? {
-                Some(position) => Whose::At(position),
+                Some(position) => GameScope::At(position),
                 None => self.whose(viewer)?,
             },
             status: self.status()?,
@@ -313,9 +313,9 @@ impl ListGames {
         page_size(self.limit).map(|_| ())
     }
 
-    fn whose(&self, viewer: Option<PlayerId>) -> Result<Whose, Problem> {
+    fn whose(&self, viewer: Option<PlayerId>) -> Result<GameScope, Problem> {
         if let Some(importer) = self.importer(viewer)? {
-            return Ok(Whose::ImportedBy(importer));
+            return Ok(GameScope::ImportedBy(importer));
         }
         let player = player("?player", self.player.as_deref(), viewer)?;
         let player = match self.turn {
@@ -346,12 +346,12 @@ impl ListGames {
             if !listed {
                 return Err(Problem::invalid("?visibility", "without `player`, only public games are listed"));
             }
-            return Ok(Whose::Everybodys);
+            return Ok(GameScope::Public);
         };
         if !listed && viewer.is_none() {
             return Err(no_caller("games that are not public are listed to their players only: this call"));
         }
-        Ok(Whose::Players(Of { player, opponent, visibility, to_move: self.turn.is_some() }))
+        Ok(GameScope::Players(PlayerGames { player, opponent, visibility, to_move: self.turn.is_some() }))
     }
 
     /// The status that the query names or implies.

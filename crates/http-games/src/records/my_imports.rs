@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, delete, get, web::Data};
 use mancala_db::{
-    lists::{self, Filter, Order, Statuses, Whose},
+    lists::{self, Filter, GameScope, Order, Statuses},
     records::{deletion, usage},
 };
 use mancala_domain::{Change, GameId, Opponent, PlayerId, Refusal};
@@ -81,7 +81,7 @@ pub async fn list_imports(
 /// All games that a player imported, newest first.
 const fn all_imports(importer: PlayerId) -> Filter {
     Filter {
-        whose: Whose::ImportedBy(importer),
+        whose: GameScope::ImportedBy(importer),
         status: Statuses::Any,
         variant: None,
         preset: None,

@@ -70,7 +70,7 @@ pub async fn get_hint(
     budget.charge(PLIES_CHARGED)?;
     let game = if found.has_history { game.clone() } else { with_history(&state, path.0, game.version()).await? };
     let (position, writers) = (game.position().clone(), state.writers.clone());
-    let counted = Counted { metrics: state.metrics.clone(), outcome: HintOutcome::Cancelled };
+    let counted = HintOutcomeGuard { metrics: state.metrics.clone(), outcome: HintOutcome::Cancelled };
     let search = move |_| async move { hints::find(position, &writers).await.map_err(|error| problem(&error)) };
     let hint = state.heavy.run(HeavyClass::Hint, budget.turns(), search).await;
     counted.end(&hint);
@@ -93,18 +93,18 @@ fn problem(error: &HintError) -> Problem {
 }
 
 /// Counts the outcome of a hint. One whose request is dropped was cancelled.
-struct Counted {
+struct HintOutcomeGuard {
     metrics: Arc<Metrics>,
     outcome: HintOutcome,
 }
 
-impl Counted {
+impl HintOutcomeGuard {
     fn end(mut self, hint: &Result<Hint, Problem>) {
         self.outcome = if hint.is_ok() { HintOutcome::Done } else { HintOutcome::Failed };
     }
 }
 
-impl Drop for Counted {
+impl Drop for HintOutcomeGuard {
     fn drop(&mut self) {
         self.metrics.hint_ended(self.outcome);
     }

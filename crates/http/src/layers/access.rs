@@ -19,7 +19,7 @@ use actix_web::{
     web::{Bytes, Data},
 };
 use mancala_process::{
-    access_log::{AccessLog, CLIENT_CLOSED, Entry},
+    access_log::{AccessLog, AccessLogEntry, CLIENT_CLOSED},
     clock::now,
 };
 use tracing_actix_web::RequestId;
@@ -36,7 +36,7 @@ pub async fn note(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
-    let mut line = Line::of(request.request());
+    let mut line = RequestLine::of(request.request());
     request.extensions_mut().insert(line.player.clone());
     let outcome = next.call(request).await;
     line.entry.status = observe::status(&outcome).as_u16();
@@ -44,7 +44,7 @@ pub async fn note(
     match outcome {
         Ok(response) => {
             line.entry.game = line.entry.game.or_else(|| led_to(response.response()));
-            Ok(response.map_body(|_, body| BoxBody::new(Counted { body: body.boxed(), line })))
+            Ok(response.map_body(|_, body| BoxBody::new(CountedBody { body: body.boxed(), line })))
         }
         Err(error) => {
             // Later layers only add headers to the answer that this error becomes.
@@ -57,20 +57,20 @@ pub async fn note(
 }
 
 /// The line of a request. It is logged when this is dropped, which a client that hangs up causes too.
-struct Line {
+struct RequestLine {
     log: Arc<AccessLog>,
-    entry: Entry,
+    entry: AccessLogEntry,
     begun: Instant,
     player: IdentifiedPlayer,
     /// The answer to HEAD has no body, though one is made.
     is_head: bool,
 }
 
-impl Line {
+impl RequestLine {
     fn of(request: &HttpRequest) -> Self {
         let log = request.app_data::<Data<AccessLog>>().expect("the layer is only there with a log").clone();
         let seen = observe::seen(request);
-        let entry = Entry {
+        let entry = AccessLogEntry {
             time: now(),
             client: client_address(request),
             player: None,
@@ -97,22 +97,22 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for RequestLine {
     fn drop(&mut self) {
         self.entry.player = self.player.get().map(|player| player.0);
         self.entry.took = self.begun.elapsed();
         let user_agent = self.entry.user_agent.take();
-        self.log.write(Entry { user_agent, ..self.entry.clone() });
+        self.log.write(AccessLogEntry { user_agent, ..self.entry.clone() });
     }
 }
 
 /// A body whose bytes are counted.
-struct Counted {
+struct CountedBody {
     body: BoxBody,
-    line: Line,
+    line: RequestLine,
 }
 
-impl MessageBody for Counted {
+impl MessageBody for CountedBody {
     type Error = <BoxBody as MessageBody>::Error;
 
     fn size(&self) -> BodySize {

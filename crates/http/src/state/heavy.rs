@@ -130,7 +130,7 @@ impl Heavy {
     }
 
     /// A place among the requests of a player or a network; refused if it has too many.
-    fn enter(&self, caller: Holder) -> Result<Place<'_>, Problem> {
+    fn enter(&self, caller: Holder) -> Result<CallerTurn<'_>, Problem> {
         let (max, whose) = match caller {
             Holder::Player(_) => (PLAYER_MAX, "a player has"),
             Holder::Address(_) => {
@@ -144,7 +144,7 @@ impl Heavy {
             let detail = format!("{whose} at most {max} requests of this kind at once");
             return Err(Problem::new(Code::RateLimited, detail).retry_after(1));
         }
-        Ok(Place { turns: turns.clone(), heavy: self, caller })
+        Ok(CallerTurn { turns: turns.clone(), heavy: self, caller })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Holder, Arc<Semaphore>>> {
@@ -153,7 +153,7 @@ impl Heavy {
 }
 
 /// Waits for the turn of a place, if there is one.
-async fn turn_of<'a>(place: Option<&'a Place<'_>>) -> Option<SemaphorePermit<'a>> {
+async fn turn_of<'a>(place: Option<&'a CallerTurn<'_>>) -> Option<SemaphorePermit<'a>> {
     // The semaphores are never closed.
     place?.turns.acquire().await.ok()
 }
@@ -178,13 +178,13 @@ impl Drop for Heavy {
 }
 
 /// A request's place among those of its caller.
-struct Place<'a> {
+struct CallerTurn<'a> {
     turns: Arc<Semaphore>,
     heavy: &'a Heavy,
     caller: Holder,
 }
 
-impl Drop for Place<'_> {
+impl Drop for CallerTurn<'_> {
     fn drop(&mut self) {
         let mut callers = self.heavy.lock();
         // Two references are left: the map's and this one.

@@ -25,7 +25,7 @@ pub struct History {
 }
 
 /// Some plies of a history.
-pub struct Page<'a> {
+pub struct HistoryPage<'a> {
     history: &'a History,
     /// Where their JSON is, with commas in between.
     items: Range<usize>,
@@ -61,14 +61,14 @@ impl History {
     }
 
     /// Up to `limit` plies after the first `skipped` ones.
-    pub fn page(&self, skipped: u32, limit: u32) -> Page<'_> {
+    pub fn page(&self, skipped: u32, limit: u32) -> HistoryPage<'_> {
         let at = |count: u32| usize::try_from(count).unwrap_or(usize::MAX).min(self.ends.len());
         let (begin, end) = (at(skipped), at(skipped.saturating_add(limit)));
         let of_all = self.items();
         // A comma stands between two plies.
         let begins = begin.checked_sub(1).map_or(of_all.start, |before| (self.ends[before] + 1).min(of_all.end));
         let ends = end.checked_sub(1).map_or(of_all.start, |last| self.ends[last]);
-        Page { history: self, items: begins.min(ends)..ends, more: end < self.ends.len() }
+        HistoryPage { history: self, items: begins.min(ends)..ends, more: end < self.ends.len() }
     }
 
     /// Where all plies are.
@@ -83,7 +83,7 @@ impl History {
     }
 }
 
-impl Page<'_> {
+impl HistoryPage<'_> {
     /// The JSON of a `MovePage`.
     pub fn json(&self, next_cursor: Option<&str>) -> Bytes {
         let Self { history, items, .. } = self;

@@ -26,10 +26,10 @@ const TURN_WAIT: Duration = Duration::from_millis(250);
 const GROUP_WAIT: Duration = TURN_WAIT.saturating_mul(2);
 
 /// The reads of one thread that are under way or about to start, by what they read.
-pub struct SharedReads<K, T>(Mutex<HashMap<K, Line<T>>>);
+pub struct SharedReads<K, T>(Mutex<HashMap<K, ReadQueue<T>>>);
 
 /// The groups that want the same.
-struct Line<T> {
+struct ReadQueue<T> {
     /// Held by the group that reads. One that reads for too long keeps its own, and the line gets another.
     turn: Arc<Turn<()>>,
     /// The group that others may still join: its read has not started.
@@ -63,7 +63,7 @@ impl<K: Clone + Eq + Hash, T: Clone> SharedReads<K, T> {
 }
 
 impl<K, T> SharedReads<K, T> {
-    fn lock(&self) -> MutexGuard<'_, HashMap<K, Line<T>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<K, ReadQueue<T>>> {
         self.0.lock().expect("nothing panics while it holds the reads")
     }
 }
@@ -92,7 +92,8 @@ impl<'a, K: Clone + Eq + Hash, T> Share<'a, K, T> {
     /// Joins the open group, or opens one.
     fn of(reads: &'a SharedReads<K, T>, key: K) -> Self {
         let mut lines = reads.lock();
-        let line = lines.entry(key.clone()).or_insert_with(|| Line { turn: Arc::default(), open: None, requests: 0 });
+        let line =
+            lines.entry(key.clone()).or_insert_with(|| ReadQueue { turn: Arc::default(), open: None, requests: 0 });
         line.requests += 1;
         let (turn, group) = (line.turn.clone(), line.open.get_or_insert_default().clone());
         Self { reads, key, turn, group }

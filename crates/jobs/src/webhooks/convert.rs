@@ -7,7 +7,7 @@ use mancala_db::{
     DbError,
     events::game_log::{self, LogRange, LogSlice},
     games::{self, SeatedGame},
-    webhooks::queue::{self, Batch, Counted, MessageContent, NewDelivery, Reminder, Subscriber},
+    webhooks::queue::{self, BacklogChecks, Batch, MessageContent, NewDelivery, Reminder, Subscriber},
 };
 use mancala_domain::{DeviceKind, GameId, Notice, NoticeKind, PlayerId, deadline_soon, notices};
 use mancala_process::repeats;
@@ -43,7 +43,7 @@ const RETRY_AFTER: Duration = Duration::seconds(10);
 pub(super) struct Progress {
     /// The last game of the previous batch, if there may be more. The next batch starts after it, so that every game gets its turn.
     after: Option<GameId>,
-    counted: Counted,
+    counted: BacklogChecks,
 }
 
 /// What a batch has done.
@@ -104,7 +104,7 @@ enum ConvertError {
 
 async fn convert_batch(
     mut batch: Batch,
-    counted: &mut Counted,
+    counted: &mut BacklogChecks,
     targets: Targets<'_>,
     now: OffsetDateTime,
 ) -> Result<(), ConvertError> {
@@ -120,7 +120,7 @@ async fn convert_batch(
 
 async fn make_deliveries(
     batch: &mut Batch,
-    counted: &mut Counted,
+    counted: &mut BacklogChecks,
     targets: Targets<'_>,
     now: OffsetDateTime,
 ) -> Result<(), ConvertError> {

@@ -36,7 +36,7 @@ pub(super) struct Discovery {
 
 /// The document, as far as it is known.
 #[derive(Debug, Default)]
-pub(super) struct Kept(Mutex<Slot>);
+pub(super) struct DocumentCache(Mutex<Slot>);
 
 #[derive(Debug, Default)]
 struct Slot {
@@ -44,7 +44,7 @@ struct Slot {
     failed: Option<(Instant, Failure)>,
 }
 
-impl Kept {
+impl DocumentCache {
     /// The document, fetched if there is none that is young enough.
     pub(super) async fn get(
         &self,

@@ -16,7 +16,7 @@ use tokio::{
 use url::{Url, form_urlencoded::Serializer};
 
 use super::{
-    documents::{Discovery, Kept},
+    documents::{Discovery, DocumentCache},
     failure::Failure,
     id_token::{self, Expected},
     settings::IssuerSettings,
@@ -54,7 +54,7 @@ pub struct Issuers {
 pub struct Issuer {
     settings: IssuerSettings,
     sender: Sender,
-    discovery: Kept,
+    discovery: DocumentCache,
     keys: Arc<KeySets>,
     at_once: Semaphore,
     in_all: Arc<Semaphore>,
@@ -107,7 +107,7 @@ impl Issuers {
             let sender = if settings.is_private { sender.clone().with_reach(Reach::Anywhere) } else { sender.clone() };
             Issuer {
                 settings,
-                discovery: Kept::default(),
+                discovery: DocumentCache::default(),
                 keys: Arc::new(KeySets::new(sender.clone())),
                 sender,
                 at_once: Semaphore::new(AT_ONCE_MAX),

@@ -122,7 +122,7 @@ pub struct Apns {
 
 /// What follows from an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reply {
+enum ApnsReply {
     Is(Outcome),
     /// The key or the app is refused, whichever the device.
     NotAllowed,
@@ -167,13 +167,13 @@ impl Apns {
         let body = serde_json::from_slice::<Value>(&text).unwrap_or_default();
         let reason = body["reason"].as_str().unwrap_or_default();
         match reply_of(answer, reason) {
-            Reply::Is(outcome) => {
+            ApnsReply::Is(outcome) => {
                 if outcome == Outcome::Taken {
                     self.gate.taken(now);
                 }
                 outcome
             }
-            Reply::NotAllowed => self.gate.refused(&format!("{} {}", answer.status, cleaned(reason)), now),
+            ApnsReply::NotAllowed => self.gate.refused(&format!("{} {}", answer.status, cleaned(reason)), now),
         }
     }
 
@@ -241,13 +241,13 @@ impl AppleFields {
 }
 
 /// What an answer means: a device is forgotten only if the answer says so of its token.
-fn reply_of(answer: EndpointResponse, reason: &str) -> Reply {
-    Reply::Is(match (answer.status, reason) {
+fn reply_of(answer: EndpointResponse, reason: &str) -> ApnsReply {
+    ApnsReply::Is(match (answer.status, reason) {
         (200, _) => Outcome::Taken,
         (410, _) => Outcome::Gone,
         (400, "BadDeviceToken" | "DeviceTokenNotForTopic") => Outcome::Foreign,
         (403, _) | (400, "BadTopic" | "TopicDisallowed") | (429, "TooManyProviderTokenUpdates") => {
-            return Reply::NotAllowed;
+            return ApnsReply::NotAllowed;
         }
         (400 | 413, _) => Outcome::Refused,
         _ => Outcome::later(answer),

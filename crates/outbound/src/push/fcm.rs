@@ -48,7 +48,7 @@ pub struct Fcm {
 
 /// What follows from an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reply {
+enum FcmReply {
     Is(Outcome),
     /// The access token is refused.
     NoAccess,
@@ -107,16 +107,16 @@ impl Fcm {
             };
             let error = serde_json::from_slice::<Value>(&text).unwrap_or_default()["error"].take();
             match reply_of(answer, &error) {
-                Reply::Is(outcome) => {
+                FcmReply::Is(outcome) => {
                     if outcome == Outcome::Taken {
                         self.gate.taken(now);
                     }
                     return outcome;
                 }
-                Reply::NoAccess if refused.is_none() => refused = Some(access),
-                Reply::NoAccess | Reply::NotAllowed => return self.gate.refused(&reason(answer, &error), now),
-                Reply::NoThirdParty => return self.gate.wait(THIRD_PARTY_PAUSE, &reason(answer, &error)),
-                Reply::Throttled => {
+                FcmReply::NoAccess if refused.is_none() => refused = Some(access),
+                FcmReply::NoAccess | FcmReply::NotAllowed => return self.gate.refused(&reason(answer, &error), now),
+                FcmReply::NoThirdParty => return self.gate.wait(THIRD_PARTY_PAUSE, &reason(answer, &error)),
+                FcmReply::Throttled => {
                     let pause = answer.retry_after_s.map_or(PAUSE, |seconds| Duration::from_secs(seconds.into()));
                     return self.gate.shut(pause, &reason(answer, &error), now);
                 }
@@ -162,23 +162,23 @@ fn texts_of(data: &Value) -> Map<String, Value> {
 }
 
 /// What an answer means: a device is forgotten only if the answer says so of its token.
-fn reply_of(answer: EndpointResponse, error: &Value) -> Reply {
+fn reply_of(answer: EndpointResponse, error: &Value) -> FcmReply {
     let details = details(error);
     let code = details.iter().find_map(|detail| detail["errorCode"].as_str()).unwrap_or_default();
     // Reasons come from Apple's service, behind Google's.
     let says = |reason: &str| details.iter().any(|detail| detail["reason"] == reason);
-    Reply::Is(match (answer.status, code) {
+    FcmReply::Is(match (answer.status, code) {
         (200, _) => Outcome::Taken,
         (_, "UNREGISTERED") => Outcome::Gone,
         (_, "SENDER_ID_MISMATCH") => Outcome::Foreign,
-        (_, "THIRD_PARTY_AUTH_ERROR") => return Reply::NoThirdParty,
+        (_, "THIRD_PARTY_AUTH_ERROR") => return FcmReply::NoThirdParty,
         (400, _) if says("Unregistered") || is_about_token(error, details) => Outcome::Gone,
         (400, _) if says("BadDeviceToken") || says("DeviceTokenNotForTopic") => Outcome::Foreign,
         (400 | 413, _) => Outcome::Refused,
-        (401, _) => return Reply::NoAccess,
-        (403, _) => return Reply::NotAllowed,
+        (401, _) => return FcmReply::NoAccess,
+        (403, _) => return FcmReply::NotAllowed,
         (429, _) if is_about_device(details) => Outcome::later_than(answer, THROTTLED_S),
-        (429, _) => return Reply::Throttled,
+        (429, _) => return FcmReply::Throttled,
         (500.., _) => Outcome::later_than(answer, AWAY_S),
         _ => Outcome::later(answer),
     })

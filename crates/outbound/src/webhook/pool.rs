@@ -59,7 +59,7 @@ impl Origin {
 }
 
 /// A connection, and what is known of it.
-pub(super) struct Kept {
+pub(super) struct IdleConnection {
     pub(super) connection: Connection,
     /// The address that it goes to.
     pub(super) address: IpAddr,
@@ -71,7 +71,7 @@ pub(super) struct Kept {
 
 /// A connection that waits.
 struct Idle {
-    kept: Kept,
+    kept: IdleConnection,
     since: Instant,
 }
 
@@ -89,12 +89,12 @@ impl Pool {
     }
 
     /// Takes a connection to a host whose addresses were checked a moment ago.
-    pub(super) fn take_checked(&self, origin: &Origin) -> Option<Kept> {
+    pub(super) fn take_checked(&self, origin: &Origin) -> Option<IdleConnection> {
         self.take(origin, |kept| kept.checked.elapsed() < self.ages.check)
     }
 
     /// Takes a connection to one of the addresses that were just checked. Connections of the host to other addresses are closed.
-    pub(super) fn take_to(&self, origin: &Origin, addresses: &[IpAddr]) -> Option<Kept> {
+    pub(super) fn take_to(&self, origin: &Origin, addresses: &[IpAddr]) -> Option<IdleConnection> {
         if let Some(idle) = self.lock().get_mut(origin) {
             idle.retain(|idle| addresses.contains(&idle.kept.address));
             for idle in idle {
@@ -105,10 +105,11 @@ impl Pool {
     }
 
     /// The one that was used last, which the endpoint has hardly closed yet, and which leaves the others to their end.
-    fn take(&self, origin: &Origin, may_serve: impl Fn(&Kept) -> bool) -> Option<Kept> {
+    fn take(&self, origin: &Origin, may_serve: impl Fn(&IdleConnection) -> bool) -> Option<IdleConnection> {
         let mut all = self.lock();
         let of_host = all.get_mut(origin)?;
-        let has_room = |kept: &Kept| !matches!(&kept.connection, Connection::Http2(shared) if !shared.has_room());
+        let has_room =
+            |kept: &IdleConnection| !matches!(&kept.connection, Connection::Http2(shared) if !shared.has_room());
         let mut taken = None;
         while taken.is_none()
             && let Some(at) = of_host.iter().rposition(|idle| has_room(&idle.kept) && may_serve(&idle.kept))
@@ -129,7 +130,7 @@ impl Pool {
     }
 
     /// Keeps a connection, unless there are enough, or it shares another one's address and could share its streams.
-    pub(super) fn put(&self, origin: Origin, kept: Kept) {
+    pub(super) fn put(&self, origin: Origin, kept: IdleConnection) {
         let mut all = self.lock();
         let of_host = all.entry(origin).or_default();
         // An endpoint may allow no stream at all: then each message gets a connection, and none of them is of use later.
@@ -194,7 +195,7 @@ impl Pool {
     }
 }
 
-impl Kept {
+impl IdleConnection {
     /// A further use of a connection that several requests share.
     pub(super) fn share(&self) -> Option<Self> {
         let Connection::Http2(shared) = &self.connection else { return None };

@@ -29,7 +29,7 @@ use super::{
     address::is_public,
     endpoint::{Endpoint, Reach},
     exchange::{BODY_BYTES_MAX, Connection, EndpointResponse, Http1, Http2, Lost, Wanted},
-    pool::{Ages, Kept, Origin, Pool},
+    pool::{Ages, IdleConnection, Origin, Pool},
     wire::Wire,
 };
 
@@ -259,7 +259,7 @@ impl Sender {
     ) -> Result<EndpointResponse, SendError> {
         let checked = Instant::now();
         let (connection, address) = self.open(&origin, addresses, CONNECT_TIMEOUT, &PROTOCOLS).await?;
-        let kept = Kept { connection, address, opened: checked, checked };
+        let kept = IdleConnection { connection, address, opened: checked, checked };
         if let Some(shared) = kept.share() {
             self.pool.put(origin.clone(), shared);
         }
@@ -270,11 +270,11 @@ impl Sender {
     async fn exchange(
         &self,
         origin: &Origin,
-        kept: Kept,
+        kept: IdleConnection,
         used: Use,
         message: Message<'_>,
     ) -> Result<Result<EndpointResponse, Lost>, SendError> {
-        let Kept { connection, .. } = kept;
+        let IdleConnection { connection, .. } = kept;
         Ok(match connection {
             Connection::Http1(connection) => {
                 if used == Use::Again {
@@ -285,7 +285,7 @@ impl Sender {
                     used.check(answer)?;
                     if let Some(connection) = again {
                         let connection = Connection::Http1(connection);
-                        self.pool.put(origin.clone(), Kept { connection, ..kept });
+                        self.pool.put(origin.clone(), IdleConnection { connection, ..kept });
                     }
                     Ok(answer)
                 })

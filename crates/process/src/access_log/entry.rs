@@ -21,7 +21,7 @@ const ALWAYS: &str = "writing to a string does not fail";
 
 /// An answered request.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct AccessLogEntry {
     /// When the request's head was read.
     pub time: OffsetDateTime,
     /// The client, as trusted proxies name it.
@@ -71,7 +71,7 @@ struct Json<'a> {
     user_agent: Option<&'a str>,
 }
 
-impl Entry {
+impl AccessLogEntry {
     /// Adds the line to `text`, with its end.
     pub fn write(&self, format: Format, text: &mut String) {
         match format {
@@ -145,8 +145,8 @@ mod tests {
 
     use super::*;
 
-    fn entry() -> Entry {
-        Entry {
+    fn entry() -> AccessLogEntry {
+        AccessLogEntry {
             time: datetime!(2026-11-03 07:08:09.010 UTC),
             client: "2001:db8::7".parse().expect("an address"),
             player: Some(Uuid::from_u128(0x17)),
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    fn line(entry: &Entry, format: Format) -> String {
+    fn line(entry: &AccessLogEntry, format: Format) -> String {
         let mut text = String::new();
         entry.write(format, &mut text);
         text
@@ -195,8 +195,8 @@ mod tests {
                 "00000000-0000-0000-0000-00000000001a stale_ply\n"
             )
         );
-        let bare = Entry { player: None, request_id: None, trace_id: None, user_agent: None, ..entry() };
-        let bare = Entry { game: None, code: None, ..bare };
+        let bare = AccessLogEntry { player: None, request_id: None, trace_id: None, user_agent: None, ..entry() };
+        let bare = AccessLogEntry { game: None, code: None, ..bare };
         assert!(line(&bare, Format::Combined).ends_with("\"-\" \"-\" 1.235 - - - -\n"));
     }
 }

@@ -7,6 +7,6 @@ mod entry;
 mod settings;
 mod writer;
 
-pub use entry::{CLIENT_CLOSED, Entry};
+pub use entry::{AccessLogEntry, CLIENT_CLOSED};
 pub use settings::{Format, Level};
 pub use writer::AccessLog;

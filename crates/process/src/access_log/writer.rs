@@ -12,7 +12,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::Entry;
+use super::AccessLogEntry;
 
 use super::settings::{Format, Level};
 use crate::metrics::Metrics;
@@ -39,7 +39,7 @@ pub struct AccessLog {
 
 #[derive(Debug)]
 enum Message {
-    Entry(Box<Entry>),
+    Entry(Box<AccessLogEntry>),
     /// All entries before this one are written when the sender hears of it.
     End(oneshot::Sender<()>),
 }
@@ -68,7 +68,7 @@ impl AccessLog {
     }
 
     /// Queues an entry, unless the level leaves it out. It never waits.
-    pub fn write(&self, entry: Entry) {
+    pub fn write(&self, entry: AccessLogEntry) {
         if self.level == Level::Errors && entry.status < ERRORS_FROM {
             return;
         }

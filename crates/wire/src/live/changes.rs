@@ -23,12 +23,12 @@ const ANYTHING: &str = "*";
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// Held for a few instructions at a time.
-    pending: Mutex<Pending>,
+    pending: Mutex<PendingChanges>,
     added: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Pending {
+struct PendingChanges {
     /// The last change of each game.
     games: HashMap<GameId, Change>,
     /// Whether games changed that are not among them.
@@ -37,7 +37,7 @@ struct Pending {
     was_lost: bool,
 }
 
-impl Pending {
+impl PendingChanges {
     fn is_empty(&self) -> bool {
         self.games.is_empty() && !self.are_others && !self.was_lost
     }
@@ -82,7 +82,7 @@ impl Changes {
 
     /// Removes all changes, and returns them as notifications.
     pub(super) fn take(&self) -> Vec<String> {
-        let Pending { games, are_others, was_lost } = mem::take(&mut *self.lock());
+        let PendingChanges { games, are_others, was_lost } = mem::take(&mut *self.lock());
         if are_others {
             return vec![ANYTHING.to_owned()];
         }
@@ -94,7 +94,7 @@ impl Changes {
         all
     }
 
-    fn lock(&self) -> MutexGuard<'_, Pending> {
+    fn lock(&self) -> MutexGuard<'_, PendingChanges> {
         self.pending.lock().expect("nothing panics while it holds the changes")
     }
 }

@@ -29,7 +29,7 @@ pub struct Revocations {
     /// An entry for each player of the last 20 minutes, and for each that is suspended. An entry costs its player a
     /// password's hash or a new account, both of which are limited, or an operator an act. If the operator has locked
     /// out an app, all its players have an entry.
-    entries: RwLock<HashMap<PlayerId, Entry>>,
+    entries: RwLock<HashMap<PlayerId, RevocationEntry>>,
     /// When the last successful read began.
     read_at: watch::Sender<Option<Instant>>,
     /// When the process began to read.
@@ -37,7 +37,7 @@ pub struct Revocations {
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct RevocationEntry {
     least_version: i32,
     until: Instant,
     suspension: Option<Term>,
@@ -67,7 +67,7 @@ impl Revocations {
     /// What is known about a player, if anything is.
     pub fn standing(&self, player: PlayerId) -> Option<Standing> {
         let entries = self.read();
-        let Entry { least_version, suspension, .. } = entries.get(&player)?;
+        let RevocationEntry { least_version, suspension, .. } = entries.get(&player)?;
         Some(Standing { least_version: *least_version, suspension: *suspension })
     }
 
@@ -98,7 +98,7 @@ impl Revocations {
     pub(super) fn enter(&self, player: PlayerId, least_version: i32, now: Instant) {
         let until = now + REMEMBERED;
         let mut entries = self.write();
-        let entry = entries.entry(player).or_insert(Entry { least_version, until, suspension: None });
+        let entry = entries.entry(player).or_insert(RevocationEntry { least_version, until, suspension: None });
         if least_version > entry.least_version {
             (entry.least_version, entry.until) = (least_version, until);
         }
@@ -108,7 +108,8 @@ impl Revocations {
     pub fn enter_suspension(&self, player: PlayerId, suspension: Term, now: Instant) {
         let until = now + REMEMBERED;
         let mut entries = self.write();
-        let entry = entries.entry(player).or_insert(Entry { least_version: i32::MIN, until, suspension: None });
+        let entry =
+            entries.entry(player).or_insert(RevocationEntry { least_version: i32::MIN, until, suspension: None });
         if entry.suspension.as_ref().is_none_or(|known| known.changed_at < suspension.changed_at) {
             (entry.suspension, entry.until) = (Some(suspension), entry.until.max(until));
         }
@@ -134,11 +135,11 @@ impl Revocations {
             .retain(|_, entry| entry.until > now || entry.suspension.is_some_and(|known| known.is_active(clock)));
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, HashMap<PlayerId, Entry>> {
+    fn read(&self) -> RwLockReadGuard<'_, HashMap<PlayerId, RevocationEntry>> {
         self.entries.read().expect("nothing panics while it holds the entries")
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, HashMap<PlayerId, Entry>> {
+    fn write(&self) -> RwLockWriteGuard<'_, HashMap<PlayerId, RevocationEntry>> {
         self.entries.write().expect("nothing panics while it holds the entries")
     }
 }

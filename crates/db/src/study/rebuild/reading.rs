@@ -13,7 +13,7 @@ use crate::{
     connection::{DbError, copy::CopyRows, statement},
     games::columns::column,
     study::{
-        explored_games::{self, Counted},
+        explored_games::{self, CountedGame},
         explorer_index::allow_long_work,
     },
 };
@@ -87,7 +87,7 @@ pub async fn read(pool: &PgPool, ids: &[Uuid]) -> Result<Read, DbError> {
         Ok(stored) => {
             for game in stored {
                 let id = game.id();
-                match Counted::of(game) {
+                match CountedGame::of(game) {
                     Ok(Some(game)) => {
                         read.visits.extend(of_game(&game, place(&read.games)));
                         read.games.push((id, true));

@@ -130,7 +130,7 @@ pub async fn swap(pool: &PgPool, rebuild: &Rebuild, now: OffsetDateTime) -> Resu
         Some(_) => {}
     }
     remove_deleted(&mut transaction).await?;
-    settle(&mut transaction, now).await?;
+    update_queue(&mut transaction, now).await?;
     sqlx::query!("update explorer_rebuild set step = $1", SWAPPED)
         .execute(&mut *transaction)
         .instrument(statement("update explorer_rebuild"))
@@ -192,7 +192,7 @@ async fn visits_of(connection: &mut PgConnection, batch: i32, games: &HashSet<Uu
 
 /// Games that the new tables count leave the queue, and those that cannot be read are put off. Games that ended
 /// meanwhile are queued, also if the former tables count them.
-async fn settle(connection: &mut PgConnection, now: OffsetDateTime) -> Result<(), DbError> {
+async fn update_queue(connection: &mut PgConnection, now: OffsetDateTime) -> Result<(), DbError> {
     plan_for(connection, WHOLE_TABLES).await?;
     sqlx::query!(
         r#"

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::{
     connection::copy::microseconds,
     study::{
-        explored_games::Counted,
+        explored_games::CountedGame,
         frequent::FREQUENT_FROM,
         position_column::position_column,
         tallies::{MoveRow, SAMPLE_GAMES},
@@ -55,8 +55,8 @@ const RANGE_BITS: u32 = 10;
 const EPOCH: OffsetDateTime = datetime!(2000-01-01 00:00 UTC);
 
 /// The visits of a game with a number.
-pub(super) fn of_game(game: &Counted, number: u32) -> impl Iterator<Item = Visit> {
-    let Counted { id, is_imported, exploration } = game;
+pub(super) fn of_game(game: &CountedGame, number: u32) -> impl Iterator<Item = Visit> {
+    let CountedGame { id, is_imported, exploration } = game;
     let won = match exploration.winner {
         Some(Side::South) => SOUTH_WON,
         Some(Side::North) => NORTH_WON,
