@@ -16,7 +16,8 @@ const SET_BY_COMPOSE: [(&str, &str); 4] = [
 ];
 
 /// Crates whose names look like metrics.
-const CRATES: [&str; 4] = ["mancala_server", "mancala_db", "mancala_embedded_postgres", "mancala_engine"];
+const CRATES: [&str; 6] =
+    ["mancala_server", "mancala_db", "mancala_embedded_postgres", "mancala_engine", "mancala_http", "mancala_jobs"];
 
 fn read(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
