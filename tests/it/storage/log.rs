@@ -1,6 +1,10 @@
 //! Stored games: every log replays to its row, and a move touches no index and no other game.
 
-use std::{fs, path::Path};
+use std::{
+    fs::{self, DirEntry},
+    io,
+    path::Path,
+};
 
 use futures_util::future::join_all;
 use mancala_server::{db::games, domain::GameId, rules::Variant};
@@ -65,7 +69,7 @@ async fn nearly_every_move_is_a_heap_only_update() {
     assert!(heap_only * 100 >= (updates - last_moves) * 99, "{heap_only} of {updates}");
 }
 
-/// The statement of a function of `mancala-db`, as it is written there.
+/// The statement of a function of `mancala-db`, as it is written there. A macro that joins statements has the text in `.sqlx`.
 fn statement_of(file: &str, function: &str) -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/db/src").join(file);
     let source = fs::read_to_string(source).expect("a source is text");
@@ -74,7 +78,21 @@ fn statement_of(file: &str, function: &str) -> String {
     let (_, quoted) = body.split_once("query").expect("it has a statement");
     let raw = quoted.split_once("r#\"").and_then(|(_, text)| text.split_once("\"#"));
     let plain = || quoted.split('"').nth(1).expect("the statement is quoted");
-    raw.map_or_else(plain, |(text, _)| text).to_owned()
+    let text = raw.map_or_else(plain, |(text, _)| text).to_owned();
+    if quoted.starts_with("_logs!") { joined_statement(&text) } else { text }
+}
+
+/// The only statement with this part.
+fn joined_statement(part: &str) -> String {
+    let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".sqlx")).expect("the queries are committed");
+    let query = |file: io::Result<DirEntry>| {
+        let text = fs::read_to_string(file.expect("an entry").path()).expect("a query is text");
+        let query: Value = serde_json::from_str(&text).expect("a query is JSON");
+        query["query"].as_str().filter(|query| query.contains(part)).map(str::to_owned)
+    };
+    let mut found: Vec<_> = files.filter_map(query).collect();
+    assert_eq!(found.len(), 1, "{part}");
+    found.remove(0)
 }
 
 /// The parts of the plan that PostgreSQL keeps for a statement, on a connection as the service has them.
