@@ -15,7 +15,7 @@ use crate::support::{
     answer::Answer,
     app::TestApp,
     calls::{send, signed},
-    clock::pause,
+    clock::until,
 };
 
 /// A body as it is, declared as JSON.
@@ -79,9 +79,7 @@ async fn a_body_that_does_not_come_is_a_timeout() {
         stream.read_to_string(&mut answer).expect("the server answers and closes");
         answer
     });
-    while !stalled.is_finished() {
-        pause().await;
-    }
+    until("the server closes", || stalled.is_finished()).await;
     let answer = stalled.join().expect("the client ends well");
     assert!(answer.starts_with("HTTP/1.1 400") && answer.contains("malformed_request"), "{answer}");
 }

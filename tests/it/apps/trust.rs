@@ -1,9 +1,6 @@
 //! The keys of trusted issuers: fetched when they are needed, kept while the issuer is down, and not fetched for what tokens make up.
 
-use std::{
-    fs,
-    time::{Duration, Instant},
-};
+use std::{fs, time::Instant};
 
 use futures_util::future::join_all;
 use mancala_server::{
@@ -11,13 +8,12 @@ use mancala_server::{
     webhook::{Ports, Reach},
 };
 use serde_json::json;
-use tokio::time::sleep;
 
 use crate::support::{
     app::TestApp,
     apps::app_name,
     binary::{server, url},
-    clock::now,
+    clock::{now, until, until_async},
     database::count_rows,
     key_server::{AUDIENCE, ISSUER, Key, KeyServer, claims},
 };
@@ -73,21 +69,14 @@ async fn a_client_that_goes_away_takes_no_fetch_with_it() {
     app.exchanged(&token(&old, "k1")).await;
     server.publish(&[old.jwk("k1"), new.jwk("k2")]);
     server.hold(true);
-    let asked = async {
-        while server.asked() < 2 {
-            sleep(Duration::from_millis(5)).await;
-        }
-    };
+    let asked = until("the keys are asked for", || server.asked() >= 2);
     let good = token(&new, "k2");
     tokio::select! {
         answer = app.exchange(&good) => panic!("{answer:?}"),
         () = asked => {}
     }
     server.hold(false);
-    let begun = Instant::now();
-    while app.exchange(&good).await.status != 200 {
-        assert!(begun.elapsed() < Duration::from_secs(15), "the new key is not found");
-    }
+    until_async("the new key is found", async || app.exchange(&good).await.status == 200).await;
     assert_eq!(server.asked(), 2);
 }
 

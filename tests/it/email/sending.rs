@@ -13,7 +13,13 @@ use time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::steps::{PASSWORD, ask, set, start, verified, verify};
-use crate::support::{app::TestApp, clock::now, database::count_rows, scrape::sample, smtp::settings_for};
+use crate::support::{
+    app::TestApp,
+    clock::{now, until_async},
+    database::count_rows,
+    scrape::sample,
+    smtp::settings_for,
+};
 
 /// The number of attempts of the only mail, and whether it is due.
 async fn state(app: &TestApp) -> Option<(i32, bool)> {
@@ -143,10 +149,8 @@ async fn while_a_server_is_away_one_mail_a_round_is_tried() {
     make_due(&app).await;
     let (stopping, begun) = (CancellationToken::new(), Instant::now());
     let job = actix_web::rt::spawn(run(app.db.clone(), away, stopping.clone()));
-    while count_rows(&app, "mail where next_attempt_at > now()").await < 3 {
-        assert!(begun.elapsed() < std::time::Duration::from_secs(30));
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
+    let are_late = async || count_rows(&app, "mail where next_attempt_at > now()").await >= 3;
+    until_async("three were tried", are_late).await;
     assert!(begun.elapsed() > std::time::Duration::from_millis(1900), "a second lies between two attempts");
     stopping.cancel();
     job.await.expect("it ends");
@@ -235,11 +239,7 @@ async fn a_stop_gives_back_the_mails_that_were_not_sent() {
     let settings = settings_for(silent.local_addr().expect("an address"));
     let stopping = CancellationToken::new();
     let job = actix_web::rt::spawn(run(app.db.clone(), settings, stopping.clone()));
-    let begun = Instant::now();
-    while count_rows(&app, "mail where attempts = 1").await < 4 {
-        assert!(begun.elapsed() < std::time::Duration::from_secs(30));
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
+    until_async("four are tried", async || count_rows(&app, "mail where attempts = 1").await >= 4).await;
     let due = "mail where next_attempt_at <= now()";
     assert_eq!(count_rows(&app, due).await, 2, "the places are taken");
     stopping.cancel();

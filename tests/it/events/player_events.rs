@@ -14,7 +14,7 @@ use crate::support::{
     answer::Answer,
     app::TestApp,
     calls::{Guest, send, signed},
-    clock::until,
+    clock::{until, until_async},
     database::{set_away, set_back},
     games::{event_pages, some_move, timeless},
     listener::Listener,
@@ -333,8 +333,8 @@ async fn a_database_that_goes_away_and_comes_back_loses_nothing_of_a_stream() {
         stream.comment().await;
     }
     set_back(&app, &mut superuser).await;
-    let played = async || app.play_move(&id, &ana, 2, "a").await.status.is_success();
-    while !played().await {}
+    let is_stored = async || app.play_move(&id, &ana, 2, "a").await.status.is_success();
+    until_async("the move is stored", is_stored).await;
     for stream in &mut streams {
         assert_eq!(stream.next().await.expect("an event").data["seq"], 3);
     }

@@ -24,11 +24,11 @@ use crate::support::{
     app::TestApp,
     binary::{Running, url},
     calls::{Guest, send, signed},
-    clock::{pause, until},
+    clock::until,
     database::{set_away, set_back},
     games::{event_pages, finished_with_rematch, game_of_one, some_move, timeless},
     listener::{Heard, Listener, asking, kinds},
-    scrape::count,
+    scrape::{count, until_line},
 };
 
 /// A client that no limit but that of all waiters holds back.
@@ -376,10 +376,8 @@ async fn five_thousand_streams_cost_less_than_100_mib() {
     };
     // The cost of the first requests is not that of the streams.
     drop(open_all(50));
-    let none = "mancala_streams 0\n";
-    while !send(Client::new().get(&metrics)).await.text.contains(none) {
-        pause().await;
-    }
+    let none = "mancala_streams 0";
+    until_line(&metrics, none).await;
 
     let before = running.resident_kib();
     let held = open_all(STREAMS);
@@ -388,8 +386,6 @@ async fn five_thousand_streams_cost_less_than_100_mib() {
     assert!(cost < 100 * 1024, "{cost} KiB");
     assert_eq!(count(&send(Client::new().get(&metrics)).await.text, "mancala_streams"), STREAMS);
     drop(held);
-    while !send(Client::new().get(&metrics)).await.text.contains(none) {
-        pause().await;
-    }
+    until_line(&metrics, none).await;
     assert_eq!(send(signed(running.get("/v1/me"), Some(&listeners[0].1))).await.status, 200);
 }

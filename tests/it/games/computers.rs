@@ -1,20 +1,17 @@
 //! Games against the computer, and games from a stored position. A computer's turn is played once, even if its worker dies.
 
-use std::time::Duration;
-
 use mancala_server::{
     db::games::computer_turns::{self, ComputerTurn},
     jobs::computers,
 };
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
 use super::computer_limits::as_if_new;
 use crate::support::{
     app::TestApp,
     binary::{self, Running},
     calls::Guest,
-    clock::{now, until},
+    clock::{now, until, until_seen},
     job::Job,
     scrape::count,
 };
@@ -32,14 +29,7 @@ pub fn against(level: u8, side: &str) -> Value {
 
 /// The game once this is so.
 pub async fn game_once(app: &TestApp, id: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-    for _ in 0..600 {
-        let game = app.get_game(id, None).await.body;
-        if is_so(&game) {
-            return game;
-        }
-        sleep(Duration::from_millis(50)).await;
-    }
-    panic!("it never came to that: {}", app.get_game(id, None).await.body)
+    until_seen("the game is so", async || app.get_game(id, None).await.body, is_so).await
 }
 
 pub fn is_turn_of(side: &str) -> impl Fn(&Value) -> bool {

@@ -22,9 +22,10 @@ use crate::support::{
     app::TestApp,
     binary::{Running, url},
     calls::{Guest, send, signed},
-    clock::{pause, until},
-    database::{set_away, set_back},
+    clock::{until, until_async},
+    database::{count_rows, set_away, set_back},
     games::game_of_one,
+    scrape::until_line,
 };
 
 /// A client that no limit but that of all waiters holds back.
@@ -276,14 +277,10 @@ async fn a_waiting_client_holds_no_connection_to_the_database() {
     let waiting = join_all((0..200).map(|_| ask(app.address, &id, &etag, "wait=50", None)));
     let working = async {
         until("all wait", || app.hub.waiters() == 200).await;
-        let busy = "select count(*) from pg_stat_activity where datname = current_database() and state <> 'idle' \
+        let busy = "pg_stat_activity where datname = current_database() and state <> 'idle' \
                     and pid <> pg_backend_pid() and application_name like 'mancala-server %'";
-        let begun = Instant::now();
         // The poll once a second may be in flight.
-        while sqlx::query_scalar::<_, i64>(busy).fetch_one(&app.db).await.expect("a count") > 0 {
-            assert!(begun.elapsed() < SOON);
-            pause().await;
-        }
+        until_async("no connection is busy", async || count_rows(&app, busy).await == 0).await;
         for _ in 0..20 {
             assert_eq!(app.created(&ana, &json!({"variant": "kalah"})).await["status"], "open");
         }
@@ -432,10 +429,7 @@ async fn five_thousand_waiting_clients_cost_less_than_100_mib() {
         ask(&mut other, "wait=0");
         assert_eq!(answer(&mut other), "HTTP/1.1 304");
     }
-    let all_wait = format!("mancala_waiters {WAITERS}\n");
-    while !send(Client::new().get(&metrics)).await.text.contains(&all_wait) {
-        pause().await;
-    }
+    until_line(&metrics, &format!("mancala_waiters {WAITERS}")).await;
     let cost = running.resident_kib().saturating_sub(before);
     println!("{WAITERS} who wait cost {} MiB, {} bytes each", cost / 1024, cost * 1024 / WAITERS);
     assert!(cost < 100 * 1024, "{cost} KiB");

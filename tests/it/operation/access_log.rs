@@ -1,8 +1,5 @@
 //! The access log: what it says about each request, and what it never says.
 
-use std::time::Duration;
-
-use actix_web::rt::time::{sleep, timeout};
 use mancala_server::http::new_key;
 use nix::sys::signal::Signal;
 use reqwest::{Client, Method};
@@ -12,6 +9,7 @@ use crate::support::{
     app::TestApp,
     binary::{Running, url},
     calls::send,
+    scrape::until_line,
 };
 
 const SECRET: &str = "5ecret-of-a-client";
@@ -25,13 +23,7 @@ fn running(app: &TestApp, level: &str) -> Running {
 
 /// Waits until the metrics have this line.
 async fn until(running: &Running, line: &str) {
-    let metrics = running.metrics.as_ref().expect("the log says where");
-    let seen = async {
-        while !send(Client::new().get(metrics)).await.text.lines().any(|known| known == line) {
-            sleep(Duration::from_millis(20)).await;
-        }
-    };
-    timeout(Duration::from_secs(30), seen).await.expect("it comes");
+    until_line(running.metrics.as_ref().expect("the log says where"), line).await;
 }
 
 fn lines(output: &str) -> Vec<Value> {

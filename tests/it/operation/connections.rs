@@ -18,6 +18,7 @@ use crate::support::{
     app::TestApp,
     binary::{File, Running, ended, server, url},
     calls::send,
+    clock::{until, until_async},
 };
 
 /// How long an answer may take on a busy machine.
@@ -49,9 +50,7 @@ impl User {
     }
 
     async fn end(mut self) {
-        while self.connections().await > 0 {
-            sleep(Duration::from_millis(20)).await;
-        }
+        until_async("the connections end", async || self.connections().await == 0).await;
         let drop = format!("drop role {}", self.name);
         sqlx::raw_sql(AssertSqlSafe(drop)).execute(&mut self.superuser).await.expect("the role goes");
     }
@@ -122,11 +121,9 @@ async fn a_database_with_few_free_connections_is_served_and_the_log_says_so() {
     for (limit, ply, guest, mv) in [(9, 1, &south, "A"), (4, 2, &north, "a")] {
         let user = User::new(&app, limit).await;
         let mut running = Running::start_with(&user.url, &app.key, &["--rate-limits", "off"], &[]);
-        let begun = Instant::now();
         // Clients send a move again until it is stored.
-        while !running.play(&id, guest, ply, mv).await.status.is_success() {
-            assert!(begun.elapsed() < PATIENCE, "the move is not stored");
-        }
+        let is_stored = async || running.play(&id, guest, ply, mv).await.status.is_success();
+        until_async("the move is stored", is_stored).await;
         assert_eq!(send(running.get("/livez")).await.status, 200);
         running.signal(Signal::SIGTERM);
         let (status, log) = running.ended();
@@ -165,8 +162,8 @@ async fn streams_leave_connections_to_moves_and_health() {
     drop(open);
 }
 
-#[test]
-fn an_ipv6_address_in_the_url_of_the_database_is_connected_to() {
+#[actix_web::test]
+async fn an_ipv6_address_in_the_url_of_the_database_is_connected_to() {
     let listener = TcpListener::bind("[::1]:0").expect("this machine has IPv6");
     listener.set_nonblocking(true).expect("it may");
     let url = format!("postgres://mancala@[::1]:{}/mancala", listener.local_addr().expect("an address").port());
@@ -174,14 +171,8 @@ fn an_ipv6_address_in_the_url_of_the_database_is_connected_to() {
     let mut command = server(&["--listen", "127.0.0.1:0", "--database-url", &url]);
     command.args(["--jwt-private-key-file", key.name()]).stderr(Stdio::null()).stdout(Stdio::null());
     let mut child = command.spawn().expect("the binary runs");
-    let until = Instant::now() + Duration::from_secs(30);
-    let mut is_connected = false;
-    while !is_connected && Instant::now() < until && child.try_wait().expect("a child of ours").is_none() {
-        is_connected = listener.accept().is_ok();
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    is_connected = is_connected || listener.accept().is_ok();
+    let connected = timeout(PATIENCE, until("a connection comes", || listener.accept().is_ok())).await;
     let _ = child.kill();
     let _ = child.wait();
-    assert!(is_connected, "no connection came");
+    connected.expect("a connection comes");
 }

@@ -15,6 +15,7 @@ use crate::support::{
     app::TestApp,
     binary::{File, Running, ended, url},
     calls::{Guest, send, signed},
+    clock::until_seen,
     cluster::blocking,
     database::{set_away, set_back},
     listener::Listener,
@@ -44,14 +45,7 @@ async fn restore(app: &TestApp, superuser: &mut PgConnection) {
 
 /// The answer to a call, which is tried again while the database is away.
 async fn served(call: impl AsyncFn() -> Answer) -> Answer {
-    let begun = Instant::now();
-    loop {
-        let answer = call().await;
-        if answer.status != 503 {
-            return answer;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(30), "{answer:?}");
-    }
+    until_seen("the database is back", call, |answer: &Answer| answer.status != 503).await
 }
 
 /// Calls a server, with a body for a move.
@@ -154,11 +148,9 @@ async fn an_hour_between_the_clocks_ends_no_game() {
     let mut running = Running::start_with(&url, &new_key(), &["--metrics-listen", "127.0.0.1:0"], &[]);
     let shown = send(running.get(&format!("/v1/games/{id}"))).await;
     assert_eq!(shown.body["status"], "active", "{shown:?}");
-    let (begun, mut offset_s) = (Instant::now(), 0.0);
-    while offset_s == 0.0 && begun.elapsed() < Duration::from_secs(30) {
-        let metrics = reqwest::get(running.metrics.as_deref().expect("they are served")).await.expect("an answer");
-        offset_s = sample(&metrics.text().await.expect("a text"), "mancala_clock_offset_seconds");
-    }
+    let metrics = running.metrics.clone().expect("they are served");
+    let look = async || sample(&send(Client::new().get(&metrics)).await.text, "mancala_clock_offset_seconds");
+    let offset_s = until_seen("the clocks are compared", look, |offset_s: &f64| *offset_s != 0.0).await;
     assert!((3590.0..3610.0).contains(&offset_s), "{offset_s}");
     running.signal(nix::sys::signal::Signal::SIGTERM);
     let (status, log) = running.ended();

@@ -5,7 +5,6 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
-    time::{Duration, Instant},
 };
 
 use mancala_server::{
@@ -17,10 +16,10 @@ use nix::{
     unistd::Pid,
 };
 use sqlx::{AssertSqlSafe, PgPool};
-use tokio::time::sleep;
 
 use crate::support::{
     binary::{File, ended, server},
+    clock::{until, until_async},
     cluster::superuser_of,
 };
 
@@ -30,9 +29,6 @@ const GAME: &str = "[Variant \"kalah\"]\n[South \"Ana\"]\n[North \"Bo\"]\n[Resul
 
 /// How many games the commands work on: at their pace, some seconds of work.
 const GAMES: usize = 300;
-
-/// How long a command may take on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A PostgreSQL for one test alone, and files beside it.
 struct Bench {
@@ -85,7 +81,7 @@ impl Bench {
         let embedded = self.embedded.as_ref().expect("it runs");
         let pid = embedded.pid().expect("it runs");
         kill(Pid::from_raw(pid.try_into().expect("a process id")), Signal::SIGKILL).expect("it runs");
-        until(async || embedded.pid().is_some_and(|new| new != pid)).await;
+        until("the database starts again", || embedded.pid().is_some_and(|new| new != pid)).await;
     }
 }
 
@@ -99,14 +95,6 @@ impl Drop for Bench {
 /// Whether the position in a file is behind the first game. It is written at the beginning, too.
 fn is_begun(position: &str) -> bool {
     fs::read_to_string(position).is_ok_and(|kept| !kept.contains("\"games\":0,"))
-}
-
-async fn until(condition: impl AsyncFn() -> bool) {
-    let begun = Instant::now();
-    while !condition().await {
-        assert!(begun.elapsed() < PATIENCE, "it never came to that");
-        sleep(Duration::from_millis(20)).await;
-    }
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -133,22 +121,22 @@ async fn long_commands_outlive_a_killed_database() {
     let bench = Bench::new("lasting_killed");
     let (games, copy, position) = (bench.file("games.txt"), bench.file("copy"), bench.file("position"));
     let import = bench.start(&["import", &games, "--pace", "100"]);
-    until(async || bench.count("game").await > 0).await;
+    until_async("the first games are stored", async || bench.count("game").await > 0).await;
     bench.kill_database().await;
     assert!(outlived(import).contains("300 games were imported\n"));
     assert_eq!((bench.count("game").await, bench.count("import_key").await), (300, 300));
     let verify = bench.start(&["verify", "--pace", "100", "--resume", &position]);
-    until(async || is_begun(&position)).await;
+    until("the first game is done", || is_begun(&position)).await;
     bench.kill_database().await;
     assert_eq!(outlived(verify), "300 games are sound\n");
     let export = bench.start(&["export", &copy, "--pace", "100", "--resume", &position]);
-    until(async || is_begun(&position)).await;
+    until("the first game is done", || is_begun(&position)).await;
     bench.kill_database().await;
     assert_eq!(outlived(export), "300 games were exported\n");
     assert_eq!(mode(&copy), 0o600, "private games are among them");
     assert_eq!(fs::read_to_string(&copy).expect("a file").lines().count(), GAMES);
     let reindex = bench.start(&["reindex", "--pace", "100"]);
-    until(async || bench.count("explorer_rebuild").await > 0).await;
+    until_async("the rebuild begins", async || bench.count("explorer_rebuild").await > 0).await;
     bench.kill_database().await;
     outlived(reindex);
     assert_eq!((bench.count("unexplored_game").await, bench.count("explored_number").await), (0, 300));
@@ -170,7 +158,7 @@ async fn a_stopped_command_ends_with_4_and_goes_on_where_it_was() {
         (&["export", &copy, "--resume", &position], "300 games were exported\n"),
     ] {
         let child = bench.start(&[arguments, &["--pace", "60"]].concat());
-        until(async || is_begun(&position)).await;
+        until("the first game is done", || is_begun(&position)).await;
         kill(Pid::from_raw(child.id().try_into().expect("a process id")), Signal::SIGTERM).expect("it runs");
         let output = child.wait_with_output().expect("it is a child of ours");
         assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(4), ""), "{output:?}");
@@ -201,7 +189,7 @@ async fn a_stopped_reindex_changes_nothing_and_goes_on_where_it_was() {
     bench.run(&["import", &bench.file("games.txt")]);
     assert!(bench.run(&["reindex"]).starts_with("300 games were counted"));
     let child = bench.start(&["reindex", "--pace", "60"]);
-    until(async || bench.count("explorer_rebuild where step = 'loading'").await > 0).await;
+    until_async("the games are read", async || bench.count("explorer_rebuild where step = 'loading'").await > 0).await;
     kill(Pid::from_raw(child.id().try_into().expect("a process id")), Signal::SIGTERM).expect("it runs");
     let output = child.wait_with_output().expect("it is a child of ours");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(4), ""), "{output:?}");
@@ -216,7 +204,7 @@ async fn an_import_that_was_killed_is_run_again_and_stores_no_game_twice() {
     let bench = Bench::new("lasting_import");
     let games = bench.file("games.txt");
     let mut import = bench.start(&["import", &games, "--pace", "100"]);
-    until(async || bench.count("game").await > 0).await;
+    until_async("the first games are stored", async || bench.count("game").await > 0).await;
     import.kill().expect("it runs");
     import.wait().expect("it is a child of ours");
     let before = bench.count("game").await;
@@ -289,7 +277,7 @@ async fn a_position_that_does_not_fit_is_refused() {
     let (games, copy, position) = (bench.file("games.txt"), bench.file("copy"), bench.file("position"));
     bench.run(&["import", &games]);
     let child = bench.start(&["export", &copy, "--resume", &position, "--pace", "60"]);
-    until(async || is_begun(&position)).await;
+    until("the first game is done", || is_begun(&position)).await;
     kill(Pid::from_raw(child.id().try_into().expect("a process id")), Signal::SIGTERM).expect("it runs");
     child.wait_with_output().expect("it is a child of ours");
     let fails = |arguments: &[&str], status: i32, said: &str| {

@@ -16,6 +16,7 @@ use crate::support::{
     app::TestApp,
     binary::{Running, url},
     calls::{Guest, send},
+    clock::until_async,
     scrape::sample,
 };
 
@@ -170,7 +171,7 @@ async fn the_binary_serves_metrics_where_it_is_told_to_until_it_ends() {
     let answer = send(Client::new().get(&metrics)).await;
     assert!(answer.text.contains(r#"mancala_moves_total{variant="kalah"} 1"#), "{}", answer.text);
     // Two signals that arrive together count as one, and the drain would last.
-    while send(running.get("/readyz")).await.status == 200 {}
+    until_async("the server drains", async || send(running.get("/readyz")).await.status != 200).await;
     running.signal(Signal::SIGTERM);
     assert_eq!(running.ended().0, Some(0));
     assert!(Client::new().get(&metrics).send().await.is_err());

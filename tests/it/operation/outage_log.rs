@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use actix_web::rt::time::{sleep, timeout};
+use actix_web::rt::time::sleep;
 use futures_util::future::join_all;
 use mancala_server::http::new_key;
 use nix::sys::signal::Signal;
@@ -14,6 +14,7 @@ use crate::support::{
     app::TestApp,
     binary::{Running, url},
     calls::send,
+    clock::until_async,
     cluster::superuser_of,
 };
 
@@ -44,14 +45,10 @@ async fn lines_of_an_outage(filter: &[(&str, &str)], call: impl AsyncFn(&Running
         failed += call(&running).await;
     }
     allow_connections(&app, true).await;
-    let back = async {
-        while running.playing(&id, &south, 1, "A").send().await.is_ok_and(|answer| answer.status() != 200)
-            || send(running.get("/readyz")).await.status != 200
-        {
-            sleep(Duration::from_millis(50)).await;
-        }
-    };
-    timeout(Duration::from_mins(1), back).await.expect("the database is back");
+    until_async("the database is back", async || {
+        running.play(&id, &south, 1, "A").await.status == 200 && send(running.get("/readyz")).await.status == 200
+    })
+    .await;
     // The line about the end comes with the next read of revocations, and those of jobs with their next rounds.
     sleep(Duration::from_secs(6)).await;
     running.signal(Signal::SIGTERM);

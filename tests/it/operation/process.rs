@@ -15,7 +15,7 @@ use crate::support::{
     app::{AUDIENCE, ISSUER, TestApp, service},
     binary::{File, Running, ended, ended_with, server, url},
     calls::send,
-    clock::pause,
+    clock::until_async,
     database::{set_away, set_back},
 };
 
@@ -60,9 +60,10 @@ async fn counts_of_database(app: &TestApp) -> (i64, i64) {
     let counted = "select xact_commit, temp_files from pg_stat_database where datname = $1";
     let connected = "select count(*) from pg_stat_activity where datname = $1";
     let name = app.options.get_database();
-    while sqlx::query_scalar::<_, i64>(connected).bind(name).fetch_one(&mut superuser).await.expect("a count") > 0 {
-        pause().await;
-    }
+    until_async("the connections end", async || {
+        sqlx::query_scalar::<_, i64>(connected).bind(name).fetch_one(&mut superuser).await.expect("a count") == 0
+    })
+    .await;
     let counts = sqlx::query_as(counted).bind(name).fetch_one(&mut superuser).await.expect("counts");
     set_back(app, &mut superuser).await;
     counts

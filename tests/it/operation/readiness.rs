@@ -1,7 +1,5 @@
 //! A database that answers and cannot do its work: what clients and load balancers see, and how the server recovers.
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 use sqlx::{AssertSqlSafe, PgConnection};
 
@@ -9,27 +7,30 @@ use crate::support::{
     answer::Answer,
     app::TestApp,
     calls::Guest,
+    clock::until_async,
     database::{set_away, set_back},
 };
-
-/// How long the server may take to notice that the database has recovered.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 async fn execute(connection: &mut PgConnection, sql: String) {
     sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection).await.expect("the statement is right");
 }
 
-/// Sends a move until it is stored, as a client does. Every other answer is a 503 with `Retry-After`.
+/// Sends a move until it is stored, as a client does.
 async fn played_in_the_end(app: &TestApp, id: &str, guest: &Guest, ply: u32, mv: &str) {
-    let begun = Instant::now();
-    loop {
-        let played = app.play_move(id, guest, ply, mv).await;
-        if played.status.is_success() {
-            return;
+    until_answered("the move is stored", async || app.play_move(id, guest, ply, mv).await).await;
+}
+
+/// Makes a call until it succeeds. Every other answer is a 503 with `Retry-After`.
+async fn until_answered(what: &str, call: impl AsyncFn() -> Answer) {
+    until_async(what, async || {
+        let answer = call().await;
+        let is_success = answer.status.is_success();
+        if !is_success {
+            is_unavailable(&answer);
         }
-        is_unavailable(&played);
-        assert!(begun.elapsed() < PATIENCE, "{played:?}");
-    }
+        is_success
+    })
+    .await;
 }
 
 fn is_unavailable(answer: &Answer) {
@@ -115,14 +116,6 @@ async fn a_column_of_another_type_makes_the_server_prepare_its_statements_anew()
     }
     let change = "alter table player alter column name type varchar(200)";
     sqlx::raw_sql(change).execute(&app.db).await.expect("the type changes");
-    let begun = Instant::now();
-    loop {
-        let read = app.get_game(&id, None).await;
-        if read.status == 200 {
-            break;
-        }
-        is_unavailable(&read);
-        assert!(begun.elapsed() < PATIENCE, "{read:?}");
-    }
+    until_answered("the statement is prepared anew", async || app.get_game(&id, None).await).await;
     assert_eq!(app.play_move(&id, &south, 1, "A").await.status, 201);
 }

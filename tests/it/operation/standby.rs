@@ -13,6 +13,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, postgres::PgConnectOptions};
 use crate::support::{
     app::{TestApp, plan},
     calls::Guest,
+    clock::until_async,
     cluster::{Cluster, superuser_of},
     detour::Detour,
     games::{finished_with_rematch, some_move},
@@ -65,12 +66,12 @@ impl Beside {
 
     /// Reads until the standby has answered once more.
     async fn until_the_standby_answers(&self) {
-        let (before, begun) = (self.reads("standby"), Instant::now());
-        while self.reads("standby") == before {
-            assert!(begun.elapsed() < Duration::from_secs(30), "the standby does not answer");
+        let before = self.reads("standby");
+        until_async("the standby answers", async || {
             assert_eq!(self.app.list_games("limit=1", None).await.status, 200);
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+            self.reads("standby") > before
+        })
+        .await;
     }
 
     async fn read(&self, path: &str, guest: &Guest) -> Value {
@@ -101,18 +102,14 @@ async fn a_standby_answers_lists_histories_and_exports() {
         "/v1/games/export".to_owned(),
         "/v1/explorer?variant=kalah".to_owned(),
     ] {
-        let begun = Instant::now();
         // A standby that is late once is left alone for a second.
-        loop {
+        until_async(&format!("the standby answers {path}"), async || {
             let before = beside.reads("standby");
             let answer = beside.app.get(&path, Some(&south)).await;
             assert_eq!(answer.status, 200, "{path}: {answer:?}");
-            if beside.reads("standby") > before {
-                break;
-            }
-            assert!(begun.elapsed() < Duration::from_secs(30), "the primary answers {path}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+            beside.reads("standby") > before
+        })
+        .await;
     }
 }
 
@@ -229,12 +226,9 @@ async fn the_standby_of_a_primary_that_was_set_back_never_answers() {
     beside.until_the_standby_answers().await;
     detour.turn_to(&backup.options());
     detour.cut();
-    let begun = Instant::now();
     // While its connections are opened anew, the server is out of service.
-    while beside.app.get(&format!("/v1/games/{id}"), Some(&ana)).await.body["ply"] != 1 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "the server does not see that the database was set back");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let is_set_back = async || beside.app.get_game(&id, Some(&ana)).await.body["ply"] == 1;
+    until_async("the server sees that the database was set back", is_set_back).await;
     let (answered, begun) = (beside.reads("standby"), Instant::now());
     while begun.elapsed() < Duration::from_secs(3) {
         let own = beside.read("/v1/games?player=me", &ana).await;

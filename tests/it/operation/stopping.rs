@@ -19,8 +19,8 @@ use crate::support::{
     app::TestApp,
     binary::{File, Running, server, until_connections_refused, url},
     calls::{Guest, send},
-    clock::pause,
-    database::{until_lock_wait, until_no_lock_wait},
+    clock::until_async,
+    database::{count_rows, until_lock_wait, until_no_lock_wait},
 };
 
 /// A drain that no test waits for.
@@ -166,11 +166,8 @@ async fn a_stopping_server_releases_waiting_clients() {
     }));
     let stopping = async {
         // Only a server with a waiting client runs this query.
-        let asks = "select count(*) > 0 from pg_stat_activity where datname = current_database() \
-                    and query like 'select id, version from game%'";
-        while !sqlx::query_scalar::<_, bool>(asks).fetch_one(&app.db).await.expect("an answer") {
-            pause().await;
-        }
+        let asks = "pg_stat_activity where datname = current_database() and query like 'select id, version from game%'";
+        until_async("a client waits", async || count_rows(&app, asks).await > 0).await;
         running.signal(Signal::SIGTERM);
     };
     let begun = Instant::now();

@@ -21,11 +21,8 @@ use crate::support::{
     app::TestApp,
     binary::{Running, url},
     calls::send,
-    clock::pause,
+    clock::until_seen,
 };
-
-/// How long spans may take to arrive on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";
@@ -65,19 +62,10 @@ impl Collector {
 
     /// Waits for a span that meets a condition.
     async fn span(&self, is_it: impl Fn(&Span) -> bool) -> (String, Span) {
-        let begun = Instant::now();
-        loop {
-            let found = self.spans.lock().expect("no holder panics").iter().find(|(_, span)| is_it(span)).cloned();
-            if let Some(found) = found {
-                return found;
-            }
-            assert!(
-                begun.elapsed() < PATIENCE,
-                "no such span among {:#?}",
-                self.spans.lock().expect("no holder panics")
-            );
-            pause().await;
-        }
+        let look = async || self.spans.lock().expect("no holder panics").clone();
+        let is_there = |spans: &Vec<(String, Span)>| spans.iter().any(|(_, span)| is_it(span));
+        let spans = until_seen("the span arrives", look, is_there).await;
+        spans.into_iter().find(|(_, span)| is_it(span)).expect("it is among them")
     }
 
     fn variables<'a>(&'a self, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {

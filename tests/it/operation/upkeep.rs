@@ -1,10 +1,6 @@
 //! The gauges of upkeep: readiness without probes, jobs, backups, the archive, standbys and the computer's turns.
 
-use std::{
-    fs,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path};
 
 use mancala_server::{
     db::{backups, games::computer_turns, standbys},
@@ -20,15 +16,12 @@ use crate::support::{
     app::TestApp,
     binary::{Running, server, url},
     calls::send,
-    clock::now,
+    clock::{now, until_seen, until_some},
     cluster::{Cluster, superuser_of},
     database::{set_away, set_back},
     scrape::{count, sample},
     standby::Standby,
 };
-
-/// How long a gauge may take to be true.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The jobs that every server has; `push` and `mail` run only where they are set up.
 const JOBS: [&str; 13] = [
@@ -57,15 +50,8 @@ fn ready(check: &str) -> String {
 
 /// The metrics of a server once this is so.
 async fn metrics_once(metrics: &str, is_so: impl Fn(&str) -> bool) -> String {
-    let begun = Instant::now();
-    loop {
-        let text = send(Client::new().get(metrics)).await.text;
-        if is_so(&text) {
-            return text;
-        }
-        assert!(begun.elapsed() < PATIENCE, "{text}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let look = async || send(Client::new().get(metrics)).await.text;
+    until_seen("the metrics say so", look, |text: &String| is_so(text)).await
 }
 
 #[actix_web::test]
@@ -169,15 +155,12 @@ async fn the_lag_of_standbys_takes_the_right_to_see_them() {
     sqlx::raw_sql(sqlx::AssertSqlSafe(grant)).execute(&mut superuser).await.expect("the right is granted");
     assert_eq!(standbys::list_lags(&app.db).await.expect("a database"), Some(vec![]));
     let standby = Standby::of(&app.options, "standby-lag").await;
-    let begun = Instant::now();
-    loop {
-        let lags = standbys::list_lags(&app.db).await.expect("a database").expect("it may see them");
-        if let [(name, lag)] = &lags[..] {
-            assert!(name == "walreceiver" && *lag >= 0.0, "{lags:?}");
-            break;
-        }
-        assert!(begun.elapsed() < PATIENCE, "{lags:?}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let (name, lag) = until_some("the standby is connected", async || {
+        let mut lags = standbys::list_lags(&app.db).await.expect("a database").expect("it may see them");
+        assert!(lags.len() <= 1, "{lags:?}");
+        lags.pop()
+    })
+    .await;
+    assert!(name == "walreceiver" && lag >= 0.0, "{name} {lag}");
     drop(standby);
 }

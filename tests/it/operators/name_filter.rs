@@ -1,7 +1,5 @@
 //! The list of words that no name may have: where it counts, and how operators change it.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use super::operator;
@@ -10,12 +8,10 @@ use crate::support::{
     app::TestApp,
     binary::{File, server, url},
     calls::Guest,
+    clock::{until_async, until_seen},
 };
 
 const PASSWORD: &str = "correct horse";
-
-/// Longer than any server takes to read the list.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Exit status, standard output and standard error of a command on the test's database.
 fn run(app: &TestApp, arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -36,15 +32,8 @@ async fn guest_named(app: &TestApp, name: &str) -> Answer {
 
 /// Waits until the server has read a list that refuses a name, or no longer refuses it.
 async fn until(app: &TestApp, name: &str, status: u16) -> Answer {
-    let end = Instant::now() + PATIENCE;
-    loop {
-        let answer = guest_named(app, name).await;
-        if answer.status == status {
-            return answer;
-        }
-        assert!(Instant::now() < end, "{answer:?}");
-        actix_web::rt::time::sleep(Duration::from_millis(100)).await;
-    }
+    until_seen("the list is read", async || guest_named(app, name).await, |answer: &Answer| answer.status == status)
+        .await
 }
 
 fn is_refused(answer: &Answer, pointer: &str) {
@@ -84,11 +73,8 @@ async fn every_place_where_a_name_is_chosen_refuses_a_word_of_the_list() {
         let body = json!({ "name": name });
         reqwest::Client::new().post(format!("http://{address}/v1/players")).json(&body).send()
     };
-    let end = Instant::now() + PATIENCE;
-    while there("Fool").await.expect("an answer").status() != 422 {
-        assert!(Instant::now() < end);
-        actix_web::rt::time::sleep(Duration::from_millis(100)).await;
-    }
+    let is_read = async || there("Fool").await.expect("an answer").status() == 422;
+    until_async("the other server reads it", is_read).await;
     load(&app, "");
     until(&app, "Foolish Bo", 201).await;
 }

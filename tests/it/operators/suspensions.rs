@@ -1,7 +1,5 @@
 //! What a suspended player may still do, on every server, until the suspension ends.
 
-use std::time::{Duration, Instant};
-
 use mancala_server::{db::players::revocations::Reader, http::Mailing};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -10,14 +8,12 @@ use super::{act, operator, suspend};
 use crate::support::{
     app::TestApp,
     calls::{Guest, send, signed},
+    clock::until_seen,
     database::count_rows,
     games::some_move,
 };
 
 const PASSWORD: &str = "correct horse";
-
-/// How long a busy machine may take.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The operations that are no reads and that a suspended player may still call.
 const PERMITTED: &[&str] = &[
@@ -161,10 +157,8 @@ async fn every_server_knows_of_a_suspension_and_of_its_end() {
     let (second, _hub) = app.second_server();
     let seek = json!({"variant": "kalah"});
     let until = async |app: &TestApp, status: u16| {
-        let begun = Instant::now();
-        while app.create_game(&ana, &seek).await.status != status {
-            assert!(begun.elapsed() < PATIENCE, "no {status}");
-        }
+        let answer = async || app.create_game(&ana, &seek).await.status.as_u16();
+        until_seen("the server knows", answer, |seen: &u16| *seen == status).await;
     };
     for _ in 0..2 {
         app.address = second;

@@ -10,6 +10,7 @@ use crate::support::{
     answer::Answer,
     app::TestApp,
     calls::{Guest, send, signed},
+    clock::until_async,
     database::{count_rows, until_lock_wait},
     games::walk,
 };
@@ -288,7 +289,7 @@ async fn an_invitation_that_is_joined_while_it_is_ended_is_played() {
     let release = async {
         until_lock_wait(&app).await;
         let releasing = async {
-            while count_rows(&app, "player_block").await == 0 {}
+            until_async("the block is stored", async || count_rows(&app, "player_block").await > 0).await;
             // Time for its append to come behind that of the join. With too little, the test would only find less; with too much, the join gives
             // up its wait for the lock.
             tokio::time::sleep(Duration::from_millis(100)).await;

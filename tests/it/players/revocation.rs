@@ -1,7 +1,5 @@
 //! Revoked credentials: after a new password, a sign-out everywhere or an erasure, older tokens are refused by every server.
 
-use std::time::{Duration, Instant};
-
 use mancala_server::jobs::purge::{self, Guests};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -10,7 +8,7 @@ use crate::support::{
     answer::Answer,
     app::TestApp,
     calls::{Guest, send, signed},
-    clock::now,
+    clock::{now, until_async},
     database::{count_rows, set_away, set_back},
     endpoint::Endpoint,
     listener::{Listener, asking},
@@ -18,9 +16,6 @@ use crate::support::{
 };
 
 const PASSWORD: &str = "correct horse";
-
-/// How long a busy machine may take.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 async fn sign_out(app: &TestApp, guest: &Guest, query: &str) -> Answer {
     send(signed(app.request(Method::DELETE, &format!("/v1/me/sign-ins{query}")), Some(guest))).await
@@ -79,10 +74,8 @@ async fn an_old_token_is_refused_on_every_server_for_every_call() {
             answer.is_problem(401, "invalid_token");
         }
         app.address = elsewhere;
-        let begun = Instant::now();
-        while app.get_game(&open, Some(&ana)).await.status != 401 {
-            assert!(begun.elapsed() < PATIENCE, "{way}");
-        }
+        let what = format!("the other server refuses the token: {way}");
+        until_async(&what, async || app.get_game(&open, Some(&ana)).await.status == 401).await;
         for answer in answers(&app, &ana, &active, &open).await {
             answer.is_problem(401, "invalid_token");
         }
@@ -117,21 +110,17 @@ async fn without_the_database_no_token_is_accepted_and_public_pages_are_shown() 
     let ana = app.guest("Ana").await;
     let mut superuser = app.superuser().await;
     set_away(&app, &mut superuser).await;
-    let begun = Instant::now();
     // For a second the last reading is good enough.
-    loop {
+    until_async("the last reading is too old", async || {
         let answer = app.get("/v1/games?player=me", Some(&ana)).await;
         answer.is_problem(503, "unavailable");
-        if answer.string("/detail").contains("revoked") {
-            break;
-        }
-        assert!(begun.elapsed() < PATIENCE, "{answer:?}");
-    }
+        answer.string("/detail").contains("revoked")
+    })
+    .await;
     assert_eq!(app.get("/v1/variants", Some(&ana)).await.status, 200);
     set_back(&app, &mut superuser).await;
-    while app.get("/v1/games?player=me", Some(&ana)).await.status != 200 {
-        assert!(begun.elapsed() < 2 * PATIENCE);
-    }
+    let is_accepted = async || app.get("/v1/games?player=me", Some(&ana)).await.status == 200;
+    until_async("the token is accepted again", is_accepted).await;
 }
 
 #[actix_web::test]

@@ -12,7 +12,7 @@ use crate::support::{
     answer::Answer,
     app::{TestApp, behind_proxy},
     calls::{Guest, send},
-    clock::now,
+    clock::{now, until},
     database::count_rows,
 };
 
@@ -46,9 +46,7 @@ async fn strangers_of_many_networks_leave_a_known_one_its_place() {
         }
     };
     let honest = async {
-        while refused.load(Ordering::Relaxed) < 100 {
-            tokio::task::yield_now().await;
-        }
+        until("guesses are refused", || refused.load(Ordering::Relaxed) >= 100).await;
         let mut statuses = vec![];
         for _ in 0..10 {
             statuses.push(sign_in(&base, HOME, "Ana", PASSWORD).await.status.as_u16());

@@ -1,10 +1,6 @@
 //! Web Push: what a browser is sent, when, and what the answers of a push service lead to.
 
-use std::{
-    future::ready,
-    sync::Arc,
-    time::{Duration as StdDuration, Instant},
-};
+use std::{future::ready, sync::Arc};
 
 use mancala_server::{
     db::{
@@ -20,19 +16,21 @@ use reqwest::Method;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 use time::Duration;
-use tokio::time::sleep;
 
 use crate::support::{
     calls::{Guest, send, signed},
-    clock::now,
+    clock::{now, until_async},
     database::count_rows,
     job::Job,
     push::{CONTACT, PushApp},
     push_service::{Browser, HANGS, PushService, Pushed},
 };
 
-/// How long a test waits for what must come.
-const PATIENCE: StdDuration = StdDuration::from_mins(1);
+/// Waits until an attempt to a device succeeds and is recorded.
+async fn until_recorded(push: &PushApp) {
+    let succeeded = "push_device where last_success_at is not null";
+    until_async("a success is recorded", async || count_rows(&push.app, succeeded).await > 0).await;
+}
 
 /// Ana, with a browser, is to move in a game with Bo, who has played.
 async fn her_turn(push: &PushApp) -> (Guest, Guest, Browser, String) {
@@ -374,11 +372,7 @@ async fn an_address_that_hangs_keeps_no_other_device_waiting() {
     push.convert().await;
     push.let_pass(6).await;
     let job = Job::start(|stopping| jobs::run(pool, settings, stopping));
-    let begun = Instant::now();
-    while count_rows(&push.app, "push_device where last_success_at is not null").await == 0 {
-        assert!(begun.elapsed() < PATIENCE, "nothing is recorded");
-        sleep(StdDuration::from_millis(20)).await;
-    }
+    until_recorded(&push).await;
     // The attempt that hangs lasts ten seconds, and does not keep the other one from being recorded.
     assert_eq!(count_rows(&push.app, "push_device where lease is not null and failures = 0").await, 1);
     job.end().await;
@@ -418,11 +412,7 @@ async fn a_host_that_hangs_leaves_half_of_a_lane_to_others() {
     let settings = jobs::Settings { pusher, metrics: push.app.metrics.clone(), attempts_max: 128 };
     let pool = push.app.db.clone();
     let job = Job::start(|stopping| jobs::run(pool, settings, stopping));
-    let begun = Instant::now();
-    while count_rows(&push.app, "push_device where last_success_at is not null").await == 0 {
-        assert!(begun.elapsed() < PATIENCE, "nothing is recorded");
-        sleep(StdDuration::from_millis(20)).await;
-    }
+    until_recorded(&push).await;
     assert_eq!(count_rows(&push.app, "push_device where failures > 0").await, 0, "none that hangs has ended");
     job.end().await;
 }

@@ -23,7 +23,7 @@ use crate::{
         app::TestApp,
         binary::{server, url},
         calls::{Guest, send, signed},
-        clock::{now, pause},
+        clock::{now, until_async},
         database::count_rows,
         games::{some_move, timeless},
     },
@@ -334,9 +334,7 @@ async fn the_job_waits_for_the_end_of_the_update_and_counts() {
     assert_eq!(count_rows(&app, "archived_log").await, 0);
     former.close().await.expect("the connection closes");
     let of_former = "pg_stat_activity where application_name = 'mancala-server' and datname = current_database()";
-    while count_rows(&app, of_former).await > 0 {
-        pause().await;
-    }
+    until_async("the former server is gone", async || count_rows(&app, of_former).await == 0).await;
     run(Some(Duration::WEEK), later).await;
     assert_eq!(count_rows(&app, "archived_log").await, 1);
     let metrics = app.metrics.text();

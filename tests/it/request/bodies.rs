@@ -14,6 +14,7 @@ use crate::{
         answer::Answer,
         app::{TestApp, behind_proxy, limited},
         calls::{send, signed},
+        clock::until_async,
     },
 };
 
@@ -116,7 +117,8 @@ async fn bodies_that_never_end_take_the_room_of_their_own_address_only() {
         assert_eq!(play_line(&app, "192.0.2.1", 4096).await.status, 200, "a short body needs no room");
         assert_eq!(play_line(&app, "192.0.2.2", 5000).await.status, 200, "another address is not affected");
         drop(open);
-        while play_line(&app, "192.0.2.1", 5000).await.status != 200 {}
+        let is_taken = async || play_line(&app, "192.0.2.1", 5000).await.status == 200;
+        until_async("there is room again", is_taken).await;
     }
 }
 

@@ -1,9 +1,6 @@
 //! Identities of a player: linked, unlinked but for the last way in, and what becomes of them with the player.
 
-use std::{
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::net::SocketAddr;
 
 use mancala_server::webhook::Reach;
 use reqwest::Method;
@@ -15,14 +12,11 @@ use crate::support::{
     answer::Answer,
     app::TestApp,
     calls::{Guest, send, signed},
-    database::count_rows,
+    database::{count_rows, until_lock_wait},
     issuer::{BACK_2, StubIssuer, player_of},
 };
 
 const PASSWORD: &str = "correct horse";
-
-/// The statements that wait for another one.
-const WAITING: &str = "pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 async fn identities(app: &TestApp, player: &Guest) -> Vec<String> {
     let list = app.get("/v1/me/identities", Some(player)).await;
@@ -108,11 +102,7 @@ async fn a_link_that_waits_for_another_sees_whose_it_is() {
         let stored = stored.bind(issuer.url()).bind(&subject[..]).bind(Uuid::try_parse(&owner.id).expect("an id"));
         stored.execute(&mut *holder).await.expect("it is stored");
         let release = async {
-            let begun = Instant::now();
-            while count_rows(&app, WAITING).await == 0 {
-                assert!(begun.elapsed() < Duration::from_secs(5));
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+            until_lock_wait(&app).await;
             holder.commit().await.expect("it is stored");
         };
         let linking = app.put("/v1/me/identities/stub", Some(&ana), &back);

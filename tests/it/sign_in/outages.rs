@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::support::{
     answer::Answer,
     app::TestApp,
+    clock::{until, until_async},
     database::count_rows,
     issuer::{Conduct, Reply, StubIssuer},
 };
@@ -72,11 +73,8 @@ async fn an_issuer_whose_keys_fail_is_unavailable() {
         is_unavailable(&app.complete(&back).await);
         assert_eq!(issuer.asked("/token"), 0, "the code is not spent before it is of use");
         issuer.conduct(Conduct::default());
-        let begun = Instant::now();
-        while app.complete(&back).await.status != 201 {
-            assert!(begun.elapsed() < Duration::from_secs(30), "a failure is remembered for some seconds");
-            tokio::time::sleep(Duration::from_millis(200)).await;
-        }
+        let is_completed = async || app.complete(&back).await.status == 201;
+        until_async("the failure is forgotten after some seconds", is_completed).await;
     }
 }
 
@@ -127,10 +125,7 @@ async fn a_silent_issuer_holds_up_no_other_call() {
     let begun = Instant::now();
     let waiting = futures_util::future::join_all(backs.iter().map(|body| app.complete(body)));
     let others = async {
-        while issuer.asked("/token") < 16 {
-            assert!(begun.elapsed() < Duration::from_secs(4));
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until("the issuer is asked", || issuer.asked("/token") >= 16).await;
         let asked = Instant::now();
         assert_eq!(app.begin_sign_in(None).await.status, 200, "others may begin");
         let ana = app.guest("Ana").await;

@@ -9,10 +9,11 @@ use crate::support::{
     app::TestApp,
     binary::{File, Running, url},
     calls::send,
+    clock::until_some,
     database::count_rows,
     issuer::{BACK, CLIENT_SECRET, Conduct, Reply, StubIssuer, player_of},
     scrape::sample,
-    smtp::SmtpServer,
+    smtp::{Mail, SmtpServer},
 };
 
 const PASSWORD: &str = "correct horse";
@@ -131,13 +132,9 @@ async fn no_secret_of_a_sign_in_a_renewal_or_a_reset_is_logged() {
 
 /// The token of the mail with a link of this number.
 async fn mail_token(smtp: &SmtpServer, number: usize) -> String {
-    let begun = std::time::Instant::now();
-    loop {
+    until_some("the mail comes", async || {
         let mails = smtp.mails();
-        if let Some(mail) = mails.iter().filter(|mail| mail.text.contains("?token=")).nth(number) {
-            return mail.token();
-        }
-        assert!(begun.elapsed() < std::time::Duration::from_mins(1), "no mail comes");
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+        mails.iter().filter(|mail| mail.text.contains("?token=")).nth(number).map(Mail::token)
+    })
+    .await
 }

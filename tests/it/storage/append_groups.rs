@@ -20,7 +20,7 @@ use crate::support::{
     answer::Answer,
     app::{TestApp, writers},
     calls::{Guest, send},
-    clock::{pause, until},
+    clock::{until, until_async, until_some},
     database::until_lock_wait,
     scrape::sample,
 };
@@ -34,9 +34,6 @@ const ABOUT_A_SECOND: Duration = Duration::from_secs(2);
 
 /// An append waits three seconds for its turn, and may be tried once more then.
 const A_TURN: Duration = Duration::from_millis(4500);
-
-/// How long anything may take on a busy machine.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// So many games of one player against oneself, in the order in which a group has them.
 pub(super) async fn games_of(app: &TestApp, guest: &Guest, count: usize) -> Vec<String> {
@@ -360,11 +357,10 @@ async fn a_deadlock_with_another_process_loses_no_move() {
     sqlx::query(end).bind(&database).execute(&mut app.superuser().await).await.expect("they end");
     let mut session = app.options.connect().await.expect("PostgreSQL runs");
     let deadlocks = "select deadlocks from pg_stat_database where datname = current_database()";
-    let begun = Instant::now();
-    while sqlx::query_scalar::<_, i64>(deadlocks).fetch_one(&mut session).await.expect("a count") == 0 {
-        assert!(begun.elapsed() < PATIENCE, "it was no deadlock");
-        pause().await;
-    }
+    until_async("the deadlock is counted", async || {
+        sqlx::query_scalar::<_, i64>(deadlocks).fetch_one(&mut session).await.expect("a count") > 0
+    })
+    .await;
 }
 
 #[actix_web::test]
@@ -398,22 +394,15 @@ async fn a_full_queue_refuses_new_appends_and_keeps_the_queued_ones() {
 /// Waits until an append is held up at the gate, and says which process of PostgreSQL's does it.
 pub(super) async fn until_inserting(app: &TestApp) -> i32 {
     let held_up = "select pid from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
-    let begun = Instant::now();
-    loop {
-        if let Some(pid) = sqlx::query_scalar(held_up).fetch_optional(&app.db).await.expect("an answer") {
-            return pid;
-        }
-        assert!(begun.elapsed() < PATIENCE, "no append comes to the gate");
-        pause().await;
-    }
+    let look = async || sqlx::query_scalar::<_, i32>(held_up).fetch_optional(&app.db).await.expect("an answer");
+    until_some("an append comes to the gate", look).await
 }
 
 /// Waits until any session waits for a lock.
 async fn until_blocked(app: &TestApp, pid: i32) {
     let blocked = "select exists (select from pg_locks where pid = $1 and not granted)";
-    let begun = Instant::now();
-    while !sqlx::query_scalar::<_, bool>(blocked).bind(pid).fetch_one(&app.db).await.expect("an answer") {
-        assert!(begun.elapsed() < PATIENCE, "it waits for nothing");
-        pause().await;
-    }
+    until_async("it waits for a lock", async || {
+        sqlx::query_scalar::<_, bool>(blocked).bind(pid).fetch_one(&app.db).await.expect("an answer")
+    })
+    .await;
 }

@@ -5,7 +5,6 @@ use std::{
     env, fs, iter,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
-    time::Instant,
 };
 
 use futures_util::future::{join_all, join3};
@@ -20,15 +19,15 @@ use tokio::{
 use uuid::Uuid;
 
 use super::append_groups::{
-    PATIENCE, TOGETHER, all_move, counted, each_has_one_ply, first_move, games_of, open_gate, prepared, prepared_at,
-    queued, shut_gate, statuses, together, until_inserting,
+    TOGETHER, all_move, counted, each_has_one_ply, first_move, games_of, open_gate, prepared, prepared_at, queued,
+    shut_gate, statuses, together, until_inserting,
 };
 use crate::support::{
     app::{TestApp, writers},
     binary::{Running, until_connections_refused, url},
     calls::send,
-    clock::{pause, until},
-    scrape::sample,
+    clock::until,
+    scrape::{sample, until_line},
 };
 
 #[actix_web::test]
@@ -112,13 +111,7 @@ async fn a_stopping_server_stores_its_queue_also_for_clients_that_left() {
     let arguments = ["--metrics-listen", "127.0.0.1:0", "--rate-limits", "off"];
     let mut running = Running::start_with(&url(&app), &app.key, &arguments, &[]);
     let metrics = running.metrics.clone().expect("the log says where");
-    let reaches = async |name: &str, count: usize| {
-        let (begun, line) = (Instant::now(), format!("{name} {count}\n"));
-        while !send(Client::new().get(&metrics)).await.text.contains(&line) {
-            assert!(begun.elapsed() < PATIENCE, "never {count} of {name}");
-            pause().await;
-        }
-    };
+    let reaches = async |name: &str, count: usize| until_line(&metrics, &format!("{name} {count}")).await;
     let (client, base) = (Client::new(), running.base.clone());
     let playing = |game: &String| actix_web::rt::spawn(send(first_move(&client, &base, game, &ana)));
     let first = playing(&held);

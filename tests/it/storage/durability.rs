@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     rc::Rc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use futures_util::future::{join, join_all};
@@ -23,7 +23,10 @@ use nix::{
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::{clock::pause, replay::every_log_replays_to_its_row};
+use crate::support::{
+    clock::{until, until_async, until_some},
+    replay::every_log_replays_to_its_row,
+};
 
 /// How often something is killed under load, for each way of killing.
 const KILLS: usize = 7;
@@ -203,10 +206,7 @@ impl Player {
 
     /// Plays until a move is acknowledged.
     async fn play_on(&mut self, base: &str) {
-        let begun = Instant::now();
-        while !self.play(base).await {
-            assert!(begun.elapsed() < PATIENCE, "no move was acknowledged");
-        }
+        until_async("a move is acknowledged", async || self.play(base).await).await;
     }
 
     /// Asserts that every acknowledged move is in the history, and that the history has no gap. Beyond them it may have
@@ -260,9 +260,7 @@ async fn under_load(base: &str, players: &mut [Player], round: usize, disturb: i
         }
     }));
     let disturbing = async {
-        while acknowledged.get() < moves {
-            pause().await;
-        }
+        until("the moves are acknowledged", || acknowledged.get() >= moves).await;
         disturb();
         disturbed.set(true);
     };
@@ -320,20 +318,17 @@ async fn both_killed_have_lost_nothing() {
     everything_replays(&folder).await;
 }
 
-#[test]
-fn a_start_killed_while_creating_the_database_is_repaired_by_the_next() {
+#[actix_web::test]
+async fn a_start_killed_while_creating_the_database_is_repaired_by_the_next() {
     let folder = Folder::new("killed-initdb");
     for _ in 0..3 {
         let _ = fs::remove_dir_all(&folder.0);
         let mut starting = command(&folder.0).spawn().expect("the binary runs");
-        let begun = Instant::now();
-        let victim = loop {
-            assert!(begun.elapsed() < PATIENCE, "initdb was never seen");
+        let victim = until_some("initdb runs", async || {
             assert_eq!(starting.try_wait().expect("a child of ours"), None, "it ended before initdb was seen");
-            if let Some(pid) = process_with("initdb", &folder.0) {
-                break pid;
-            }
-        };
+            process_with("initdb", &folder.0)
+        })
+        .await;
         let _ = kill(victim, Signal::SIGKILL);
         let _ = starting.kill();
         starting.wait().expect("a child of ours");
@@ -341,14 +336,11 @@ fn a_start_killed_while_creating_the_database_is_repaired_by_the_next() {
     }
 }
 
-#[test]
-fn a_server_stopped_while_creating_its_database_leaves_nothing_running() {
+#[actix_web::test]
+async fn a_server_stopped_while_creating_its_database_leaves_nothing_running() {
     let folder = Folder::new("stopped-initdb");
     let mut starting = command(&folder.0).spawn().expect("the binary runs");
-    let begun = Instant::now();
-    while process_with("initdb", &folder.0).is_none() {
-        assert!(begun.elapsed() < PATIENCE, "initdb was never seen");
-    }
+    until("initdb runs", || process_with("initdb", &folder.0).is_some()).await;
     kill(Pid::from_raw(starting.id().try_into().expect("a process id")), Signal::SIGTERM).expect("it runs");
     let mut log = String::new();
     starting.stderr.take().expect("standard error is piped").read_to_string(&mut log).expect("text");
@@ -357,17 +349,11 @@ fn a_server_stopped_while_creating_its_database_leaves_nothing_running() {
     Server::start(&folder.0).stop();
 }
 
-#[test]
-fn a_failed_initdb_is_one_clear_line() {
+#[actix_web::test]
+async fn a_failed_initdb_is_one_clear_line() {
     let folder = Folder::new("failed-initdb");
     let mut starting = command(&folder.0).spawn().expect("the binary runs");
-    let begun = Instant::now();
-    let victim = loop {
-        assert!(begun.elapsed() < PATIENCE, "initdb was never seen");
-        if let Some(pid) = process_with("initdb", &folder.0) {
-            break pid;
-        }
-    };
+    let victim = until_some("initdb runs", async || process_with("initdb", &folder.0)).await;
     kill(victim, Signal::SIGKILL).expect("it runs");
     let mut log = String::new();
     starting.stderr.take().expect("standard error is piped").read_to_string(&mut log).expect("text");

@@ -1,6 +1,6 @@
 //! Analyses of games: what they say, who gets them and when.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use mancala_server::{
     db::{games, study::analyses},
@@ -11,13 +11,12 @@ use mancala_server::{
 use reqwest::Method;
 use serde_json::{Value, json};
 use time::Duration as TimeDuration;
-use tokio::time::sleep;
 
 use crate::support::{
     answer::Answer,
     app::TestApp,
     calls::{Guest, send, signed},
-    clock::now,
+    clock::{now, until_seen},
     job::Job,
 };
 
@@ -26,9 +25,6 @@ pub fn analyst(app: &TestApp) -> Job {
     let (pool, writers) = (mancala_server::db::pool(app.options.clone(), 1), app.writers.clone());
     Job::start(|stopping| job::run(pool, writers, Arc::new(Metrics::new(0)), stopping))
 }
-
-/// How often a test polls for an analysis, twenty times a second. A slow and busy machine may take that long.
-pub(super) const LOOKS_MAX: u32 = 6_000;
 
 pub async fn ask(app: &TestApp, id: &str, guest: &Guest) -> Answer {
     send(signed(app.request(Method::POST, &format!("/v1/games/{id}/analysis")), Some(guest))).await
@@ -40,15 +36,12 @@ pub async fn read(app: &TestApp, id: &str, guest: Option<&Guest>) -> Answer {
 
 /// The analysis once it is there.
 pub async fn analysed(app: &TestApp, id: &str, guest: &Guest) -> Value {
-    for _ in 0..LOOKS_MAX {
+    let look = async || {
         let answer = read(app, id, Some(guest)).await;
         assert_eq!(answer.status, 200, "{answer:?}");
-        if answer.body["status"] == "done" {
-            return answer.body["analysis"].clone();
-        }
-        sleep(Duration::from_millis(50)).await;
-    }
-    panic!("it never came: {:?}", read(app, id, Some(guest)).await)
+        answer.body
+    };
+    until_seen("the analysis is done", look, |body: &Value| body["status"] == "done").await["analysis"].take()
 }
 
 /// A game that one guest played alone, and ended unless the rules did.

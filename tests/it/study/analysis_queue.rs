@@ -1,7 +1,5 @@
 //! The queue of analyses: what a player and a network may queue, whose game comes first, and how a long one gives way.
 
-use std::time::Duration;
-
 use mancala_server::{
     db::study::analyses::{self, PartialAnalysis},
     domain::{ANALYSIS_EDITION, Class, GameId, JudgedPly, Seat, Value},
@@ -9,11 +7,16 @@ use mancala_server::{
 };
 use serde_json::json;
 use time::Duration as TimeDuration;
-use tokio::time::sleep;
 use uuid::Uuid;
 
 use super::analyses::{alone, analysed, analyst, ask, read};
-use crate::support::{app::TestApp, calls::Guest, clock::now, database::count_rows, games::long_line};
+use crate::support::{
+    app::TestApp,
+    calls::Guest,
+    clock::{now, until_async},
+    database::count_rows,
+    games::long_line,
+};
 
 fn game(id: &str) -> GameId {
     GameId(Uuid::parse_str(id).expect("an id"))
@@ -167,9 +170,7 @@ async fn a_long_analysis_gives_way_and_is_stored_when_the_server_stops() {
     let (ana, bo) = (app.guest("Ana").await, app.guest("Bo").await);
     let slow = long(&app, &ana).await;
     let job = analyst(&app);
-    while read(&app, &slow, None).await.body["status"] != "running" {
-        sleep(Duration::from_millis(20)).await;
-    }
+    until_async("it runs", async || read(&app, &slow, None).await.body["status"] == "running").await;
     let quick = queued(&app, &bo).await;
     analysed(&app, &quick, &bo).await;
     let waits = read(&app, &slow, None).await.body;
@@ -177,9 +178,8 @@ async fn a_long_analysis_gives_way_and_is_stored_when_the_server_stops() {
     assert_ne!(waits["plies_done"], json!(0));
     // A server that stops leaves what it has done to the next one.
     let before = analyses::partial(&app.db, game(&slow)).await.expect("a database").expect("a part");
-    while read(&app, &slow, None).await.body["plies_done"].as_u64() <= Some(before.done.into()) {
-        sleep(Duration::from_millis(20)).await;
-    }
+    let goes_on = async || read(&app, &slow, None).await.body["plies_done"].as_u64() > Some(before.done.into());
+    until_async("it goes on", goes_on).await;
     job.end().await;
     let after = analyses::partial(&app.db, game(&slow)).await.expect("a database").expect("a part");
     assert!(after.done > before.done && after.plies.len() == after.done as usize, "{after:?}");

@@ -1,18 +1,19 @@
 //! Workers of analyses: one that dies leaves its work to the next, and each analysis is announced once.
 
-use std::time::Duration;
-
 use mancala_server::{
     db::study::analyses,
     domain::{ANALYSIS_EDITION, Analysis, GameId, PlayerId},
 };
 use serde_json::json;
 use time::Duration as TimeDuration;
-use tokio::time::sleep;
 use uuid::Uuid;
 
-use super::analyses::{LOOKS_MAX, alone, analysed, analyst, ask, events_of, present, read};
-use crate::support::{app::TestApp, binary::Running, clock::now};
+use super::analyses::{alone, analysed, analyst, ask, events_of, present, read};
+use crate::support::{
+    app::TestApp,
+    binary::Running,
+    clock::{now, until_async},
+};
 
 #[actix_web::test]
 async fn a_dead_workers_analysis_is_retried_by_another_a_few_times() {
@@ -64,12 +65,8 @@ async fn an_analysis_stored_without_its_event_gets_it_once() {
         let until = now() - TimeDuration::seconds(1);
         assert_eq!(analyses::take(&app.db, now(), until).await.expect("a database"), Some(game));
         let analyst = analyst(&app);
-        for _ in 0..LOOKS_MAX {
-            if analyses::find(&app.db, game).await.expect("a database").request.is_none() {
-                break;
-            }
-            sleep(Duration::from_millis(20)).await;
-        }
+        let is_done = async || analyses::find(&app.db, game).await.expect("a database").request.is_none();
+        until_async("the request is done", is_done).await;
         analyst.end().await;
         let known = analyses::find(&app.db, game).await.expect("a database");
         assert_eq!((known.request, known.analysis.expect("it is there").plies), (None, vec![]));
@@ -90,12 +87,8 @@ async fn a_server_that_is_killed_leaves_its_analyses_to_the_next() {
     drop(server);
     let server = Running::start(&app);
     assert_eq!(analysed(&app, &id, &ana).await["ply"], json!(1));
-    for _ in 0..LOOKS_MAX {
-        if app.get_game(&id, None).await.body["analysed_at"] != json!(null) {
-            break;
-        }
-        sleep(Duration::from_millis(50)).await;
-    }
+    let is_told = async || app.get_game(&id, None).await.body["analysed_at"] != json!(null);
+    until_async("the game says so", is_told).await;
     drop(server);
     let told = events_of(&app, &id, &ana).await;
     assert_eq!(told.iter().filter(|kind| *kind == "analysed").count(), 1);

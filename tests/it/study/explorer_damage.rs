@@ -1,6 +1,6 @@
 //! Packing goes on whatever fails, readers see one state of the explorer, and what deletions leave is tidy.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc};
 
 use mancala_server::{
     db::{
@@ -15,7 +15,7 @@ use mancala_server::{
     jobs::explorer,
     metrics::Metrics,
 };
-use tokio::{task::JoinHandle, time::sleep};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -27,7 +27,10 @@ use crate::{
         explorer_removal::imported_by_chance,
         rebuild::{go_on, read_some},
     },
-    support::app::TestApp,
+    support::{
+        app::TestApp,
+        clock::{until_async, until_seen},
+    },
 };
 
 /// The key of the opening of Kalah.
@@ -55,13 +58,7 @@ async fn rows(app: &TestApp) -> i64 {
 
 /// Waits until there are so many rows at most.
 async fn until_rows(app: &TestApp, most: i64) {
-    for _ in 0..300 {
-        if rows(app).await <= most {
-            return;
-        }
-        sleep(Duration::from_millis(100)).await;
-    }
-    panic!("{} rows are left", rows(app).await);
+    until_seen("the rows are packed", async || rows(app).await, |rows: &i64| *rows <= most).await;
 }
 
 /// The job of a server.
@@ -82,9 +79,8 @@ async fn a_failure_of_packing_is_retried_without_new_games() {
     )
     .await;
     let (stopping, job) = job(&app);
-    while count(&app, "select last_value + is_called::integer from attempts").await < 2 {
-        sleep(Duration::from_millis(50)).await;
-    }
+    let attempts = "select last_value + is_called::integer from attempts";
+    until_async("packing has failed", async || count(&app, attempts).await >= 2).await;
     execute(&app, "drop trigger no on explored_chunk").await;
     until_rows(&app, 2047).await;
     stopping.cancel();
@@ -202,13 +198,7 @@ async fn a_reader_sees_one_state_of_the_numbers_and_the_chunks() {
     let position = PositionKey((7 * 7_919_000_000_000_i64).cast_unsigned());
     let reading = tokio::spawn(async move { newest(&pool, position, Uuid::nil(), Uuid::max(), 10).await });
     let waiting = "select count(*) from pg_locks where not granted and relation = 'explored_number'::regclass";
-    for _ in 0..200 {
-        if count(&app, waiting).await > 0 {
-            break;
-        }
-        sleep(Duration::from_millis(20)).await;
-    }
-    assert_eq!(count(&app, waiting).await, 1);
+    until_async("the reader waits", async || count(&app, waiting).await == 1).await;
     sqlx::raw_sql("update explored_number set number = -number; update explored_number set number = 101 + number")
         .execute(&mut *other)
         .await

@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeSet, HashMap},
     sync::Arc,
-    time::Instant,
 };
 
 use futures_util::future::join;
@@ -37,18 +36,10 @@ use crate::{
         app::TestApp,
         binary::{self, Running},
         calls::Guest,
-        clock::now,
+        clock::{now, until_async},
         games::walk,
     },
 };
-
-/// Polls until the condition holds.
-async fn eventually(what: &str, is_so: impl AsyncFn() -> bool) {
-    let begun = Instant::now();
-    while !is_so().await {
-        assert!(begun.elapsed() < core::time::Duration::from_secs(30), "it never happened: {what}");
-    }
-}
 
 #[actix_web::test]
 async fn what_is_known_is_what_counting_by_hand_gives_in_all_variants() {
@@ -151,7 +142,7 @@ async fn filling_it_anew_gives_the_same_and_counts_what_was_there_before() {
         let more = store_by_chance(&app, 4, 10).await;
         expected.add(&more);
     }
-    eventually("the server counts what is left", async || waiting(&app).await == 0).await;
+    until_async("the server counts what is left", async || waiting(&app).await == 0).await;
     drop(server);
     assert_eq!(Everything::sampled(&app).await, expected);
 }
@@ -239,7 +230,7 @@ async fn a_running_server_learns_of_a_game_that_has_ended() {
         stopping.clone(),
     ));
     resigned(&app, "C").await;
-    eventually("the game counts", async || explored(&app, "variant=kalah").await["games"] == 1).await;
+    until_async("the game counts", async || explored(&app, "variant=kalah").await["games"] == 1).await;
     stopping.cancel();
     job.await.expect("it ends");
 }

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::analyses::{analysed, analyst, ask, read};
-use crate::{games::practice::practice, support::app::TestApp};
+use crate::{
+    games::practice::practice,
+    support::{app::TestApp, clock::until_seen},
+};
 
 fn plies(analysis: &Value) -> Vec<u64> {
     let plies = analysis["plies"].as_array().expect("plies");
@@ -49,14 +52,8 @@ async fn practice_is_analysed_while_it_runs_and_without_what_was_taken_back() {
 
 /// The analysis once it goes as far as this ply.
 async fn analysed_to(app: &TestApp, id: &str, ply: u64) -> Value {
-    for _ in 0..6_000 {
-        let analysis = read(app, id, None).await.body["analysis"].clone();
-        if analysis["ply"] == ply {
-            return analysis;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    panic!("it never came: {:?}", read(app, id, None).await)
+    let look = async || read(app, id, None).await.body;
+    until_seen("the analysis is extended", look, |body: &Value| body["analysis"]["ply"] == ply).await["analysis"].take()
 }
 
 #[actix_web::test]

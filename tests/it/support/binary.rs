@@ -27,7 +27,7 @@ use crate::support::{
     answer::Answer,
     app::{AUDIENCE, ISSUER, TestApp},
     calls::{self, Guest, send},
-    clock::{now, pause},
+    clock::{now, until},
 };
 
 /// The binary without the variables of the test's own environment.
@@ -217,7 +217,5 @@ impl Drop for Running {
 
 /// Waits until no new connection is accepted.
 pub async fn until_connections_refused(running: &Running) {
-    while TcpStream::connect(running.address()).is_ok() {
-        pause().await;
-    }
+    until("connections are refused", || TcpStream::connect(running.address()).is_err()).await;
 }

@@ -1,13 +1,15 @@
 //! A player, and a function for each call that many tests make.
 
-use std::time::{Duration, Instant};
-
 use mancala_server::{domain::PlayerId, http::Caller};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{answer::Answer, app::TestApp, clock::now};
+use crate::support::{
+    answer::Answer,
+    app::TestApp,
+    clock::{now, until_async, until_seen},
+};
 
 /// A player with a token.
 #[derive(Clone, Debug)]
@@ -188,24 +190,13 @@ impl TestApp {
 
     /// Waits until the server says that it is ready. It asks the database at most once a second.
     pub async fn until_ready(&self) {
-        let begun = Instant::now();
-        while self.get("/readyz", None).await.status != 200 {
-            assert!(begun.elapsed() < Duration::from_secs(30), "it is not ready");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        until_async("the server is ready", async || self.get("/readyz", None).await.status == 200).await;
     }
 
     /// Waits until the server says that this check fails.
     pub async fn until_unready(&self, check: &str) {
-        let begun = Instant::now();
-        loop {
-            let answer = self.get("/readyz", None).await;
-            if answer.body["check"] == check {
-                return answer.is_problem(503, "unavailable");
-            }
-            assert!(begun.elapsed() < Duration::from_secs(30), "{answer:?}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        let fails = |answer: &Answer| answer.body["check"] == check;
+        until_seen(check, async || self.get("/readyz", None).await, fails).await.is_problem(503, "unavailable");
     }
 
     /// An active game of two new guests, the first South.

@@ -2,7 +2,7 @@
 
 use sqlx::{AssertSqlSafe, PgConnection};
 
-use crate::support::{app::TestApp, clock::pause};
+use crate::support::{app::TestApp, clock::until_async};
 
 /// Refuses new connections to the database and ends those that there are.
 pub async fn set_away(app: &TestApp, superuser: &mut PgConnection) {
@@ -20,22 +20,17 @@ pub async fn set_back(app: &TestApp, superuser: &mut PgConnection) {
     sqlx::raw_sql(AssertSqlSafe(back)).execute(superuser).await.expect("it comes back");
 }
 
+/// The statements in a test's database that wait for a lock.
+const LOCK_WAITS: &str = "pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+
 /// Waits until a statement waits for a lock.
 pub async fn until_lock_wait(app: &TestApp) {
-    let waits =
-        "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {
-        pause().await;
-    }
+    until_async("a statement waits for a lock", async || count_rows(app, LOCK_WAITS).await > 0).await;
 }
 
 /// Waits until no statement waits for a lock.
 pub async fn until_no_lock_wait(app: &TestApp) {
-    let waits =
-        "select count(*) = 0 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-    while !sqlx::query_scalar::<_, bool>(waits).fetch_one(&app.db).await.expect("an answer") {
-        pause().await;
-    }
+    until_async("no statement waits for a lock", async || count_rows(app, LOCK_WAITS).await == 0).await;
 }
 
 /// How many rows a table has; a condition may follow the table's name.

@@ -7,7 +7,6 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use mancala_server::{
@@ -21,13 +20,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::support::app::TestApp;
+use crate::support::{app::TestApp, clock::until_async};
 
 /// The beginning of the links in mails.
 const PUBLIC_URL: &str = "https://play.example/mancala";
-
-/// How long a mail may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A mail that came.
 #[derive(Clone, Debug)]
@@ -114,12 +110,12 @@ impl SmtpServer {
 
     /// The same, as soon as there are so many mails: those of triggers are due by the clock of the database.
     pub async fn deliver_all(&self, app: &TestApp, count: usize) -> Vec<Mail> {
-        let begun = Instant::now();
-        let mut mails = self.deliver(app).await;
-        while mails.len() < count {
-            assert!(begun.elapsed() < PATIENCE, "{mails:?}");
+        let mut mails: Vec<Mail> = vec![];
+        until_async("the mails arrive", async || {
             mails.extend(self.deliver(app).await);
-        }
+            mails.len() >= count
+        })
+        .await;
         mails
     }
 

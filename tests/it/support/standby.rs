@@ -8,8 +8,6 @@ use std::{
     },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    thread,
-    time::Duration,
 };
 
 use nix::{
@@ -18,11 +16,7 @@ use nix::{
 };
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection, postgres::PgConnectOptions};
 
-use crate::support::{cluster::superuser_of, programs::programs};
-
-/// How often the start looks whether the standby answers, and the time between two looks.
-const LOOKS: u32 = 600;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+use crate::support::{clock::until_async, cluster::superuser_of, programs::programs};
 
 /// A running standby. It ends with its value.
 pub struct Standby {
@@ -140,13 +134,7 @@ impl Standby {
     }
 
     async fn until_it_answers(&self) {
-        for _ in 0..LOOKS {
-            if self.connect().await.is_some() {
-                return;
-            }
-            thread::sleep(BETWEEN_LOOKS);
-        }
-        panic!("the standby does not start");
+        until_async("the standby answers", async || self.connect().await.is_some()).await;
     }
 
     async fn connect(&self) -> Option<PgConnection> {

@@ -10,12 +10,11 @@ use syn::{
 use super::sources::{below_root, files, root};
 
 /// Files with a wait that is no loop, and why.
-const ALLOWED: [(&str, &str); 7] = [
+const ALLOWED: [(&str, &str); 6] = [
     ("crates/engine/tests/engine/searching.rs", "a search is stopped while it runs, and a paused one finds nothing"),
     ("tests/it/operation/database.rs", "the database comes back while a command waits for it"),
     ("tests/it/operation/outage_log.rs", "the log is read as a whole, after the rounds of all jobs"),
     ("tests/it/players/blocked_games.rs", "an append comes behind another one, which no client can see"),
-    ("tests/it/support/clock.rs", "the pause between two looks"),
     ("tests/it/support/issuer.rs", "a server that does not answer"),
     ("tests/it/webhooks/queues.rs", "a lock lasts longer than a request would wait for it"),
 ];

@@ -5,10 +5,9 @@ use std::{
     future::ready,
     net::Ipv4Addr,
     sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use actix_web::rt::time::sleep;
 use futures_util::future::join;
 use mancala_server::{
     db::{
@@ -27,7 +26,7 @@ use serde_json::{Value, json};
 use crate::support::{
     app::TestApp,
     binary::{Running, url},
-    clock::now,
+    clock::{now, until, until_async},
     database::count_rows,
     endpoint::{Endpoint, Received, Reply},
     webhooks::{create, created, created_for, deliver, let_pass, ping, purge, round, settings},
@@ -171,10 +170,7 @@ async fn an_endpoint_that_never_answers_delays_no_other() {
         stopping.clone(),
     );
     let arrived = async {
-        while live.received().len() < 9 {
-            assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", live.kinds());
-            sleep(Duration::from_millis(5)).await;
-        }
+        until("all messages arrive", || live.received().len() >= 9).await;
         // Attempts are made one at a time, for the oldest message, each of ten seconds.
         let attempts = u64::try_from(dead.received().len()).expect("a few");
         assert!(attempts <= 1 + begun.elapsed().as_secs() / 10);
@@ -398,17 +394,13 @@ async fn two_servers_share_the_work_and_send_nothing_twice() {
     // First the one, then the other, then both at once.
     assert!(webhooks::round(&app.db, &mine).await.expect("a round") > 0);
     assert!(webhooks::round(&other, &mine).await.expect("a round") > 0);
-    let begun = Instant::now();
-    loop {
-        assert!(begun.elapsed() < Duration::from_mins(1));
+    until_async("all is delivered", async || {
         let (one, two) = join(webhooks::round(&app.db, &mine), webhooks::round(&other, &mine)).await;
         assert!(one.is_ok() || two.is_ok(), "{one:?} {two:?}");
-        if count_rows(&app, "webhook_event").await + count_rows(&app, "webhook_delivery where ended_at is null").await
-            == 0
-        {
-            break;
-        }
-    }
+        let ended = "webhook_delivery where ended_at is null";
+        count_rows(&app, "webhook_event").await + count_rows(&app, ended).await == 0
+    })
+    .await;
     let received = endpoint.received();
     assert_eq!(received.iter().map(Received::id).collect::<HashSet<_>>().len(), 8 * 4);
     assert_eq!(received.len(), 8 * 4);
@@ -460,12 +452,9 @@ async fn a_server_delivers_at_once_and_a_killed_one_loses_nothing() {
     created_for(&app, &ana, &endpoint, &json!(["game.move"])).await;
     let id = app.started_between(&ana, &bo, &json!({})).await;
     let arrived = async |count: usize| {
-        let begun = Instant::now();
         // What was sent and not recorded when the server was killed comes twice.
-        while endpoint.received().iter().map(Received::seq).collect::<HashSet<_>>().len() < count {
-            assert!(begun.elapsed() < Duration::from_mins(1), "{:?}", endpoint.kinds());
-            sleep(Duration::from_millis(5)).await;
-        }
+        let seqs = || endpoint.received().iter().map(Received::seq).collect::<HashSet<_>>();
+        until("the messages arrive", || seqs().len() >= count).await;
     };
     let options = ["--rate-limits", "off", "--webhook-allow-private", "on"];
     let first = Running::start_with(&url(&app), &app.key, &options, &[]);

@@ -1,13 +1,11 @@
 //! The order in which rows of several webhooks are locked: one for all, so that none waits for another in a circle.
 
-use std::time::{Duration, Instant};
-
 use futures_util::future::join;
 use mancala_server::{clock::now, db::players};
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 
-use crate::support::{app::TestApp, database::count_rows, endpoint::Endpoint, webhooks::create};
+use crate::support::{app::TestApp, clock::until_async, database::count_rows, endpoint::Endpoint, webhooks::create};
 
 #[actix_web::test]
 async fn what_changes_several_webhooks_locks_them_in_their_order() {
@@ -33,10 +31,10 @@ async fn what_changes_several_webhooks_locks_them_in_their_order() {
     };
     let locking = async {
         let waiting = "select count(*) from pg_locks where not granted";
-        let begun = Instant::now();
-        while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut *other).await.expect("a count") == 0 {
-            assert!(begun.elapsed() < Duration::from_mins(1), "it never waits for the first one");
-        }
+        until_async("it waits for the first one", async || {
+            sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut *other).await.expect("a count") > 0
+        })
+        .await;
         let locked = lock("desc").execute(&mut *other).await;
         other.rollback().await.expect("they are free");
         locked.expect("it holds none before the first one");
