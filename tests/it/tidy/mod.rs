@@ -46,7 +46,7 @@ const RULES: [(&str, Rule); 25] = [
     ("long files", |_| layout::long_files()),
     ("files at the root that are not on the list", |_| layout::out_of_place()),
     ("strings that join words where they are continued", |_| strings::joined_words()),
-    ("fixed waits of tests", |_| waits::fixed_waits()),
+    ("fixed waits and polls by hand of tests", |_| waits::waits_of_tests()),
     ("long names of tests", |_| names::long_test_names()),
     ("persons in the place of processes", |_| documents::persons()),
     ("comments with long sentences, wide lines or no subject at their beginning", |_| sentences::hard_comments()),
