@@ -1,8 +1,8 @@
-//! Words that sources and documents do without.
+//! Words that sources and documents do without, and examples that nothing compiles.
 
 use std::{fs, path::PathBuf};
 
-use super::sources::{below_root, files, root};
+use super::sources::{Source, below_root, files, root};
 
 /// A process has no person in it. What does something has a name: the writer, the client, the job.
 const BANNED: [&str; 3] = ["whoever", "somebody", "nobody"];
@@ -37,6 +37,28 @@ pub fn persons() -> Vec<String> {
 /// PostgreSQL refuses to run as root; `nobody` is a Unix user that it may run as.
 fn is_unix_user(path: &str, word: &str) -> bool {
     word == "nobody" && path.starts_with("crates/embedded-postgres/")
+}
+
+/// Whether a source has an example that rustdoc would compile.
+fn has_example(text: &str) -> bool {
+    text.lines().any(|line| ["//! ```", "/// ```"].contains(&line.trim()))
+}
+
+/// Examples of crates whose manifest says that they have none: nothing would compile them.
+pub fn untested_examples(sources: &[Source]) -> Vec<String> {
+    let says_none = |package: &str| {
+        let manifest = root().join("crates").join(package).join("Cargo.toml");
+        fs::read_to_string(manifest).is_ok_and(|text| text.contains("doctest = false"))
+    };
+    let with_example = sources.iter().filter(|source| has_example(&source.text) && says_none(&source.package));
+    with_example.map(|source| source.path.clone()).collect()
+}
+
+#[test]
+fn an_example_that_nothing_compiles_is_found() {
+    let example = |path| Source::parse(path, "//! A.\n//!\n//! ```\n//! f();\n//! ```\n");
+    assert_eq!(untested_examples(&[example("crates/jobs/src/lib.rs")]), ["crates/jobs/src/lib.rs"]);
+    assert_eq!(untested_examples(&[example("crates/domain/src/lib.rs")]), Vec::<String>::new());
 }
 
 #[test]

@@ -24,7 +24,7 @@ use self::sources::{Source, workspace};
 type Rule = fn(&[Source]) -> Vec<String>;
 
 /// Each rule by what it finds.
-const RULES: [(&str, Rule); 25] = [
+const RULES: [(&str, Rule); 26] = [
     ("circles of imports", circles::findings),
     ("modules of the server that are used where they may not be", boundaries::unknown_neighbours),
     ("modules of the server that MAY_USE does not list", boundaries::unlisted_modules),
@@ -48,6 +48,7 @@ const RULES: [(&str, Rule); 25] = [
     ("strings that join words where they are continued", |_| strings::joined_words()),
     ("fixed waits and polls by hand of tests", |_| waits::waits_of_tests()),
     ("long names of tests", |_| names::long_test_names()),
+    ("examples that nothing compiles", documents::untested_examples),
     ("persons in the place of processes", |_| documents::persons()),
     ("comments with long sentences, wide lines or no subject at their beginning", |_| sentences::hard_comments()),
 ];
