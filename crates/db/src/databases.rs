@@ -30,7 +30,7 @@ async fn connect(options: &PgConnectOptions) -> Result<PgConnection, DbError> {
     Ok(opened.map_err(|_| DbError::unreachable())??)
 }
 
-/// A connection to a database that is none of ours.
+/// A connection to another database of the server, so that the service's own database can be created, dropped or renamed.
 async fn connect_beside(options: &PgConnectOptions) -> Result<PgConnection, DbError> {
     match connect(&options.clone().database(MAINTENANCE[0])).await {
         Ok(connection) => Ok(connection),
@@ -77,14 +77,14 @@ pub async fn major(options: &PgConnectOptions) -> Result<u32, DbError> {
     Ok(version.parse::<u32>().unwrap_or_default() / 10_000)
 }
 
-/// What tells a database from all others: the number of its cluster, and its own number there.
+/// The identity of a database: the number of its cluster, and its own number in the cluster.
 pub async fn identity(pool: &PgPool) -> Result<String, DbError> {
     let identity = "select format('%s/%s', system_identifier, oid) from pg_control_system(), pg_database
         where datname = current_database()";
     Ok(sqlx::query_scalar(identity).fetch_one(pool).await?)
 }
 
-/// Whether the database has neither games nor players but the computer: it may be replaced without a loss.
+/// Whether the database has no games, and no players except the computer. Such a database may be replaced without a loss.
 pub async fn is_empty(options: &PgConnectOptions) -> Result<bool, DbError> {
     let mut connection = connect(options).await?;
     let tables = "select count(*) from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace";
@@ -100,10 +100,10 @@ pub async fn is_empty(options: &PgConnectOptions) -> Result<bool, DbError> {
     Ok(!sqlx::query_scalar::<_, bool>(rows).fetch_one(&mut connection).await?)
 }
 
-/// Creates an empty database on the same server, with the same encoding and collation, as the place of a restore.
+/// Creates an empty database for a restore, on the same server and with the same encoding and collation.
 ///
-/// # Errors
-/// Also for a name that PostgreSQL would cut, and for that of the database of `options`. So do [`drop`] and [`exchange`].
+/// # Errors PostgreSQL would cut the name, or the name is that of the database of `options`. [`drop`] and [`exchange`] refuse these names,
+/// too.
 pub async fn create(options: &PgConnectOptions, name: &str) -> Result<(), DbError> {
     check_other(options, name)?;
     let mut connection = connect(options).await?;
@@ -136,7 +136,7 @@ pub async fn drop_unfinished(options: &PgConnectOptions, name: &str) -> Result<b
     }
 }
 
-/// Drops a database, if it is there.
+/// Drops a database if it exists.
 pub async fn drop(options: &PgConnectOptions, name: &str) -> Result<(), DbError> {
     check_other(options, name)?;
     let mut connection = connect_beside(options).await?;
@@ -145,8 +145,8 @@ pub async fn drop(options: &PgConnectOptions, name: &str) -> Result<(), DbError>
     Ok(())
 }
 
-/// Gives the database of `options` the name `kept`, and the database `restored` its name: both or neither. Ends all connections
-/// to both. Servers connect again by themselves, and then find the restored one.
+/// Renames the database of `options` to `kept`, and the database `restored` to the former name: both or neither. Ends all connections to
+/// both. Servers reconnect by themselves, and then use the restored database.
 pub async fn exchange(options: &PgConnectOptions, restored: &str, kept: &str) -> Result<(), DbError> {
     let current = name(options);
     for other in [restored, kept] {

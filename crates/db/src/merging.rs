@@ -1,4 +1,4 @@
-//! Merging a guest with an account: what was the guest's becomes the account's, in one transaction.
+//! Merging a guest with an account: the account takes over the guest's games and data, in one transaction.
 
 use mancala_domain::{Change, Event, Game, GameId, PlayerId};
 use sqlx::{PgConnection, PgPool};
@@ -89,7 +89,7 @@ pub async fn list(pool: &PgPool, player: PlayerId) -> Result<Vec<PlayerId>, DbEr
     Ok(ids.into_iter().map(PlayerId).collect())
 }
 
-/// What becomes of the guest's identities, by which its person would sign in to the account.
+/// The fate of the guest's identities: with them, the same person could sign in to the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdentityHandover {
     /// The account takes them.
@@ -129,7 +129,7 @@ pub async fn merge(
     if ids.len() > GAMES_MAX {
         return Ok(Merged::TooManyGames);
     }
-    // From here on none of the imported games is archived, and none is put back.
+    // The lock keeps the imported games from being archived, or restored from an archive, until the merge ends.
     let imported = lock_imports(&mut transaction, guest).await?;
     amend_imports(&mut transaction, &imported, Some(account.player.id)).await?;
     // First: the games' rows say whether their players have webhooks or devices.
@@ -328,8 +328,8 @@ async fn hand_over(
     Ok(())
 }
 
-/// Running games against the computer count as the account's. Open games still count for the guest's network, or guests that are merged one after
-/// the other would fill the lobby.
+/// Running games against the computer count for the account from now on. Open games still count for the guest's network: otherwise guests
+/// that are merged one after the other would fill the lobby.
 async fn hand_over_counted_games(
     connection: &mut PgConnection,
     account: PlayerId,

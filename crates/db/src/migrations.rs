@@ -170,13 +170,13 @@ async fn attempt(database: &Database) -> Result<(), MigrationError> {
         // While this process waited for the lock, a later version may have migrated.
         is_complete(&mut connection).await?;
     }
-    // What was committed stays; an error while closing changes nothing.
+    // Committed work stays, and an error while closing the connection changes nothing.
     let _ = connection.close().await;
     outcome.map_err(failure)
 }
 
-/// Applies the missing migrations in one transaction, on a connection that a pooler lends for single transactions. So
-/// the settings and the lock hold for all of them.
+/// Applies the missing migrations in one transaction, behind a pooler in transaction mode. The transaction keeps one connection, so the
+/// settings and the lock apply to all migrations.
 async fn migrate_in_one_transaction(connection: &mut PgConnection) -> Result<(), MigrateError> {
     let mut transaction = connection.begin().await?;
     // The last one, because a large migration makes the server wait between its statements.

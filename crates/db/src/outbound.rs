@@ -59,7 +59,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// The pause after a further failure, after so many in a row.
+    /// The pause after the latest of `failures` failures in a row.
     pub fn after(self, failures: i32) -> Duration {
         (self.min * 2_i32.pow(failures.clamp(0, 16).unsigned_abs())).min(self.max)
     }

@@ -1,5 +1,5 @@
-//! Whether a move can be stored: a transaction that writes, and what else an append needs. A writer asks on its own
-//! connection, so the result holds for the next append.
+//! Whether a move can be stored: a transaction can write, and the other needs of an append are met. A writer checks on its own connection,
+//! so the result applies to its next append.
 
 use sqlx::{PgConnection, PgPool};
 use tracing::Instrument;
@@ -9,7 +9,7 @@ use crate::{
     migrations, rights,
 };
 
-/// What keeps the process from storing moves.
+/// The reason why the process cannot store moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// There is no connection to the database, or the database does not answer on it.
@@ -39,7 +39,7 @@ pub enum Fault {
 /// A failed check, and its cause if PostgreSQL reported one.
 #[derive(Clone, Debug)]
 pub struct NotReady {
-    /// What is wrong.
+    /// The reason.
     pub fault: Fault,
     /// The error, for the log.
     pub cause: Option<DbError>,

@@ -1,7 +1,7 @@
 //! The rights of the database user on the tables of this binary's migrations.
 //!
-//! They are asked for at the start, and after a statement was refused for want of one: an operator may have migrated as another user.
-//! Tables that only a newer release has do not count.
+//! The server checks them at its start, and after PostgreSQL refused a statement for a missing right: an operator may have migrated as
+//! another user. Tables of newer releases are not checked.
 
 use sqlx::{AssertSqlSafe, PgConnection};
 use tracing::Instrument;

@@ -21,7 +21,7 @@ pub const AUDIENCES_MAX: u32 = 20;
 /// How many issuers are listed: more than an operator trusts.
 const LISTED_MAX: i64 = 10_000;
 
-/// Whose tokens are trusted, and for whom: their claims `iss` and `aud`.
+/// A trusted issuer, and the audience that its tokens must have: their claims `iss` and `aud`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trust {
     /// The claim `iss`.
@@ -200,7 +200,7 @@ pub async fn find(pool: &PgPool, issuer: &str, audiences: &[String]) -> Result<V
     Ok(rows.into_iter().map(TrustedIssuer::from).collect())
 }
 
-/// A player for whom a token of an issuer is exchanged, if the app still trusts the issuer: one snapshot has both, as in
+/// Finds the player to whom a token of an issuer belongs, if the app still trusts the issuer. One snapshot has both, as in
 /// [`find_for_token`](super::players::find_for_token).
 pub async fn find_player(
     pool: &PgPool,
@@ -224,7 +224,7 @@ pub async fn find_player(
     .await?;
     row.map(|row| {
         let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
-        // The app stands in the place of a network.
+        // The players of an app share the app's limit, as guests share that of their network.
         let (credentials_version, has_network) = (row.credentials_version, true);
         Ok(OwnPlayer { player: player.try_into()?, credentials_version, has_network })
     })

@@ -60,7 +60,7 @@ impl Quotas {
     }
 }
 
-/// What an operator changes of an app; `None` leaves it as it is, and a quota of 0 sets the default.
+/// An operator's changes to an app. `None` leaves a value as it is, and a quota of 0 sets the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Whether its players play only with each other and with the computer.
@@ -160,7 +160,7 @@ pub async fn list(pool: &PgPool) -> Result<Vec<App>, DbError> {
     Ok(rows.into_iter().map(App::from).collect())
 }
 
-/// Changes with whom an app's players play, and its quotas; `false` if there is no such app.
+/// Changes whether an app's players play with others, and the app's quotas; `false` if there is no such app.
 pub async fn update(pool: &PgPool, name: &AppName, changes: Changes) -> Result<bool, DbError> {
     let mut transaction = pool.begin().await?;
     let id = update_policies(&mut transaction, name, changes).await?;
@@ -268,7 +268,7 @@ pub async fn disable(pool: &PgPool, name: &AppName, now: OffsetDateTime) -> Resu
     revoke_players(pool, id).await
 }
 
-/// Enables an app again, with the key that it had, and the webhooks that were disabled with it. What waited for them is sent at its time.
+/// Enables an app again, with its former key, and the webhooks that were disabled with it. Queued deliveries are sent when they are due.
 /// `false` if there is no such app.
 pub async fn enable(pool: &PgPool, name: &AppName) -> Result<bool, DbError> {
     let mut transaction = pool.begin().await?;
@@ -294,7 +294,7 @@ pub async fn enable(pool: &PgPool, name: &AppName) -> Result<bool, DbError> {
     Ok(id.is_some())
 }
 
-/// Revokes the tokens of all players of an app, in batches. The caller has committed that no new ones are issued by what was valid before.
+/// Revokes the tokens of all players of an app, in batches. The caller has already committed that the former credentials get no new tokens.
 pub(super) async fn revoke_players(pool: &PgPool, app: Option<Uuid>) -> Result<bool, DbError> {
     let Some(app) = app else { return Ok(false) };
     let mut after = Some(String::new());

@@ -92,8 +92,8 @@ pub async fn find(pool: &PgPool, app: PlayerId, id: &ExternalId) -> Result<Optio
     row.map(|row| Ok(AppPlayer { external_id: id.clone(), player: row.try_into()? })).transpose()
 }
 
-/// A player for whom an app gets a token, if this key is still the app's. One snapshot has both. So a token is issued either before the app
-/// is disabled, and then revoked, or not at all.
+/// Finds the player for whom an app requests a token, if the key is still the app's. Both are read from one snapshot: a token is either
+/// issued before the app is disabled, and then revoked, or not issued.
 pub async fn find_for_token(
     pool: &PgPool,
     app: PlayerId,
@@ -115,7 +115,7 @@ pub async fn find_for_token(
     .await?;
     row.map(|row| {
         let player = PlayerRow { id: row.id, kind: row.kind, name: row.name, created_at: row.created_at };
-        // The app stands in the place of a network.
+        // The players of an app share the app's limit, as guests share that of their network.
         let (credentials_version, has_network) = (row.credentials_version, true);
         Ok(OwnPlayer { player: player.try_into()?, credentials_version, has_network })
     })
@@ -131,7 +131,7 @@ pub async fn note_token(pool: &PgPool, player: PlayerId, now: OffsetDateTime) ->
     Ok(())
 }
 
-/// Up to `limit` players of an app, ordered by their external ids, after one if it is given.
+/// Lists up to `limit` players of an app by their external ids, which come after the given one.
 pub async fn list(
     pool: &PgPool,
     app: PlayerId,
@@ -164,7 +164,7 @@ pub async fn list(
 /// Gives a player of an app another name; `false` if the player has another one by now, or was erased.
 pub async fn rename(pool: &PgPool, player: &Player, name: &PlayerName) -> Result<bool, DbError> {
     let renamed = sqlx::query!(
-        // The kind is of the row as it is once it is locked. `app_player` would be that of before the wait.
+        // The statement reads the kind from the locked row. `app_player` would have the kind from before the wait for the lock.
         "update player set name = $2 where id = $1 and name = $3 and kind <> 'deleted'",
         player.id.0,
         name.as_str(),

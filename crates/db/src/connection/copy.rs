@@ -8,7 +8,7 @@ use time::{OffsetDateTime, macros::datetime};
 /// The signature, no flags, and no extension.
 const HEAD: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
-/// In the place of the number of columns: there are no more rows.
+/// The marker that stands in place of a row's number of columns: no more rows follow.
 const END: i16 = -1;
 
 /// In the place of a length: the value is null.
@@ -24,7 +24,7 @@ pub(crate) struct CopyRows {
 }
 
 impl CopyRows {
-    /// No rows yet, of so many columns.
+    /// An empty batch of rows with this number of columns.
     pub(crate) fn new(columns: i16) -> Self {
         Self { bytes: HEAD.to_vec(), columns }
     }

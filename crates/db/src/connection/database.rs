@@ -41,10 +41,10 @@ struct Shared {
     epoch: AtomicU64,
 }
 
-/// A function that is called when the database may no longer hold what was read from it.
+/// A function that is called when reads from before may no longer match the database.
 type Observer = Box<dyn Fn(Continuity) + Send + Sync>;
 
-/// Where connections go. The pools hold it, so it holds none of them.
+/// The host to which new connections go. The pools hold the route, so the route holds no pool.
 pub(super) struct Route {
     present: RwLock<Present>,
     /// Counts the changes of the host.
@@ -60,7 +60,7 @@ struct Present {
     since: Option<Instant>,
 }
 
-/// What stands between the server and PostgreSQL.
+/// The pooler or proxy between the server and PostgreSQL, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pooling {
     /// Nothing, or a proxy that passes everything on: settings go with the start of a connection.
@@ -163,7 +163,7 @@ impl Database {
         self.0.route.pooling()
     }
 
-    /// Notes what stands between the server and PostgreSQL. The first call counts.
+    /// Records the kind of pooler in front of PostgreSQL. Only the first call has an effect.
     pub(super) fn set_pooling(&self, pooling: Pooling) {
         let _ = self.0.route.pooling.set(pooling);
     }
@@ -197,10 +197,10 @@ impl Database {
         self.0.observers.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(observer));
     }
 
-    /// Compares a sight with the last one, and calls the observers if it does not continue it.
+    /// Compares a sight with the last one. Calls the observers if the database was set back or restarted.
     pub(crate) fn seen(&self, sight: &Sight) -> Continuity {
         let mut last = self.0.sight.lock().unwrap_or_else(PoisonError::into_inner);
-        // Connections look at the same time, and their answers arrive in any order.
+        // Several connections read the sight concurrently, and their answers arrive in any order.
         if last.as_ref().is_some_and(|last| !sight.is_later_than(last)) {
             return Continuity::Same;
         }
@@ -208,7 +208,7 @@ impl Database {
         if sight.has_history() {
             *last = Some(sight.clone());
         }
-        // The lock is held meanwhile: a second connection goes on only after the observers have forgotten.
+        // The lock is held until the observers have dropped what they cached: a second connection waits for that.
         if continuity == Continuity::SetBack {
             self.0.epoch.fetch_add(1, Ordering::AcqRel);
             tracing::warn!("the database is another one, or was restored: its cached state is dropped");
@@ -249,7 +249,7 @@ impl Route {
         self.pooling.get().copied().unwrap_or(Pooling::Direct)
     }
 
-    /// Whether a connection of this age goes to the present host.
+    /// Whether a connection of this age leads to the current host.
     pub(super) fn is_current(&self, age: Duration) -> bool {
         // Before any change of the host, this check is a single atomic load.
         self.generation.load(Ordering::Acquire) == 0 || {
@@ -259,7 +259,7 @@ impl Route {
     }
 }
 
-/// Sets on a new connection what could not go with its start.
+/// Applies to a new connection the settings that the pooler did not take at its start.
 pub(super) async fn set(
     connection: &mut PgConnection,
     pooling: Pooling,

@@ -60,7 +60,7 @@ impl DedicatedConnection {
         outcome
     }
 
-    /// Looks at the database, and tells its observers if it was set back.
+    /// Reads the database's state, and notifies the observers if the database was set back.
     pub(crate) async fn look(&mut self) -> Result<Sight, DbError> {
         let (opened, mut connection) = self.take_or_open().await?;
         let sight = timeout(STATEMENT_WAIT, sight::read(&mut connection)).await;

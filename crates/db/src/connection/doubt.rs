@@ -28,13 +28,13 @@ impl Doubt {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Ends the doubt while something is asked, if there was one. It is raised again unless the answer settles it.
+    /// Takes the doubt, if there is one, for the time of a query. The doubt returns unless the answer settles it.
     pub(crate) fn ask(&'static self) -> Option<Asked> {
         self.0.swap(false, Ordering::Relaxed).then_some(Asked(self))
     }
 }
 
-/// A doubt about which the database is asked. What raises it meanwhile is not lost.
+/// A doubt that a query to the database is about to settle. A doubt that is raised meanwhile is kept.
 pub(crate) struct Asked(&'static Doubt);
 
 impl Asked {

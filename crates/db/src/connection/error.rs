@@ -41,7 +41,7 @@ pub enum DbError {
         column: &'static str,
         /// The id of the row, or of its game.
         id: String,
-        /// What is wrong.
+        /// The description of the damage.
         detail: String,
     },
     /// Any other error: a bug in the service.

@@ -62,10 +62,10 @@ pub enum WrongUrl {
     /// The URL names more hosts than are accepted.
     #[error("DATABASE_URL may name at most {HOSTS_MAX} hosts")]
     TooManyHosts,
-    /// There are several ports, and not as many as hosts.
+    /// The URL names several ports, but not one for each host.
     #[error("DATABASE_URL must name one port, or one for each host")]
     Ports,
-    /// The server has to write, so it accepts no other kind of host.
+    /// The `target_session_attrs` are not supported: the server needs a host that takes writes.
     #[error("target_session_attrs in DATABASE_URL must be read-write, primary or any: the server writes")]
     Target,
 }

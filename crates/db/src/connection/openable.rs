@@ -37,7 +37,8 @@ pub async fn openable(database: &Database, wanted: u32) -> Result<u32, DbError> 
     }
 }
 
-/// Whether the database, or the pooler before it, has no more connections. A pooler says so in a word of its own, or lets a client wait.
+/// Whether the database, or the pooler in front of it, has no connection left. A pooler reports that with an error of its own, or lets a
+/// client wait.
 fn is_full(error: &DbError, opened: u32) -> bool {
     match error.sqlstate().as_deref() {
         // too_many_connections

@@ -37,8 +37,8 @@ pub fn pool(database: impl Into<Database>, connections_max: u32) -> PgPool {
     kept_pool(database, connections_max, 0).0
 }
 
-/// The same, with connections that are opened at once and kept: other clients may take all others of the database. Also says when it last
-/// had a connection to give.
+/// A pool like that of [`pool`], which opens `kept` connections at once and keeps them. Other clients may take all other connections of the
+/// database. Also returns when the pool last had a connection to give.
 pub fn kept_pool(database: impl Into<Database>, connections_max: u32, kept: u32) -> (PgPool, LastUse) {
     let (database, settings, last_use) = (database.into(), LIMITS.to_vec(), LastUse::new());
     let mut options =
@@ -75,7 +75,7 @@ async fn keep(database: Database, pool: PgPool) {
     }
 }
 
-/// Opens so many connections of a pool. Its idle ones are held meanwhile, because the pool would give these instead.
+/// Opens `missing` connections of a pool. The idle connections are held meanwhile, because the pool would hand them out first.
 async fn fill(pool: &PgPool, missing: u32) {
     let idle: Vec<_> = iter::from_fn(|| pool.try_acquire()).collect();
     let _ = timeout(FILL_TIMEOUT, join_all((0..missing).map(|_| pool.acquire()))).await;
@@ -91,7 +91,7 @@ async fn hold_back(database: &Database, pool: &PgPool, missing: u32) {
     join_all((0..missing).map(|_| child.acquire())).await;
 }
 
-/// A pool with these settings that hears of no other host.
+/// A pool with these settings that does not follow the database to another host.
 pub(crate) fn unregistered_pool(database: &Database, settings: Vec<Setting>, connections_max: u32) -> PgPool {
     let options = database.options(&settings);
     pool_options(database, settings, connections_max, LastUse::new()).connect_lazy_with(options)

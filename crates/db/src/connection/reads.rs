@@ -25,7 +25,7 @@ pub struct Reads {
     standby: Option<Standby>,
 }
 
-/// The pool of a standby, and what knows how fresh it is.
+/// The pool of a standby, with the measure of how far the standby has replayed the log.
 #[derive(Clone, Debug)]
 pub struct Standby {
     pool: PgPool,
@@ -33,7 +33,7 @@ pub struct Standby {
 }
 
 impl Standby {
-    /// A pool of so many connections. There is one `freshness` for the whole process.
+    /// A pool with at most this many connections. The whole process shares one `freshness`.
     pub fn new(database: &Database, connections_max: u32, freshness: Arc<Freshness>) -> Self {
         Self { pool: standby_pool(database, connections_max, freshness.clone()), freshness }
     }
@@ -50,8 +50,8 @@ impl Reads {
         &self.primary
     }
 
-    /// Reads on the standby if it is as fresh as the primary, and otherwise on the primary. A read that fails on the standby is
-    /// repeated on the primary, so it must only read.
+    /// Runs a read on the standby if the standby is up to date, otherwise on the primary. A read that fails on the standby is repeated on
+    /// the primary, so it must not write.
     pub async fn run<T, F>(&self, read: impl Fn(PgPool) -> F) -> Result<T, DbError>
     where
         F: Future<Output = Result<T, DbError>>,

@@ -37,12 +37,12 @@ pub(crate) fn request() {
 /// When a connection was last found to have ended, in milliseconds since [`BEGIN`]; 0 for never.
 static ENDED_MS: AtomicU64 = AtomicU64::new(0);
 
-/// Notes that an open connection has ended. What ended it has often ended the others as well.
+/// Records that an open connection has ended. The same cause has often ended other connections as well.
 pub(super) fn suspect() {
     ENDED_MS.store(now_ms(), Ordering::Relaxed);
 }
 
-/// Whether a connection that was idle for so long may have ended with another one.
+/// Whether a connection that was idle for this long may have ended together with another one.
 pub(super) fn is_suspect(idle_for: Duration) -> bool {
     let ended = ENDED_MS.load(Ordering::Relaxed);
     ended > 0 && u64::try_from(idle_for.as_millis()).unwrap_or(u64::MAX) >= now_ms().saturating_sub(ended)

@@ -27,16 +27,16 @@ pub(crate) const LIMITS: [Setting; 10] = [
     ("statement_timeout", STATEMENT_TIMEOUT),
     ("lock_timeout", LOCK_TIMEOUT),
     ("idle_in_transaction_session_timeout", IDLE_TRANSACTION_TIMEOUT),
-    // Every statement has one right plan, whatever its values: a few rows, each by an index. The first setting
-    // keeps the plan: without it a game's query is planned on each load. The others keep it right: without them a
-    // plan that was made while the tables were small would go on to read whole tables.
+    // Every statement has one right plan for all values: a few rows, each by an index. The first setting keeps that plan; without it
+    // PostgreSQL plans the query of a game on each load. The other settings keep the plan right: a plan made while the tables were small
+    // would read whole tables later.
     ("plan_cache_mode", "force_generic_plan"),
     ("enable_seqscan", "off"),
     ("enable_bitmapscan", "off"),
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
-    // Compiling a statement takes longer than running it, and so does starting workers. A plan for all values expects
-    // more rows of a range than there are, and the more, the larger the table is.
+    // Compiling a statement or starting parallel workers takes longer than running it. A plan for all values overestimates the rows of a
+    // range, the more the larger the table is.
     ("jit", "off"),
     ("max_parallel_workers_per_gather", "0"),
 ];

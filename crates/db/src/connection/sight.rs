@@ -1,4 +1,4 @@
-//! How a database looks at a moment: its clock, and what tells whether it still holds what was seen of it before.
+//! The state of a database at a moment: its clock, and the trace that shows whether its history was set back.
 //!
 //! A database that was restored, or one that took over from another, may lack what a process has read. It may also give
 //! the same versions to other events. A process compares the cluster and its timeline, and the ids of the database and
@@ -12,7 +12,7 @@ use tracing::Instrument;
 
 use super::{DbError, statement};
 
-/// How the database looks at a moment.
+/// The state of the database at a moment.
 #[derive(Clone, Debug)]
 pub struct Sight {
     /// The database's clock when it answered.
@@ -25,7 +25,7 @@ pub struct Sight {
     trace: Option<Trace>,
 }
 
-/// What identifies the history of a primary.
+/// The trace that identifies the history of a primary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Trace {
     /// The cluster, its timeline, the database, and the tables of games and events with their files.
@@ -36,7 +36,7 @@ struct Trace {
     position: i64,
 }
 
-/// What a sight says about what was seen before.
+/// The relation of a sight to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Continuity {
     /// The database has gone on.
@@ -48,8 +48,8 @@ pub enum Continuity {
 }
 
 impl Sight {
-    /// Whether the question was sent after the `earlier` one was answered. Otherwise their order is not known: two connections
-    /// looked at the same time.
+    /// Whether this sight was requested after the `earlier` one had been answered. Otherwise two connections read at the same time, and the
+    /// order is unknown.
     pub fn is_later_than(&self, earlier: &Self) -> bool {
         self.asked_at >= earlier.asked_at + earlier.took
     }
@@ -72,7 +72,7 @@ impl Sight {
     }
 }
 
-/// Looks at the database.
+/// Reads the state of the database.
 pub(crate) async fn read(connection: &mut PgConnection) -> Result<Sight, DbError> {
     let asked_at = Instant::now();
     let row = sqlx::query!(

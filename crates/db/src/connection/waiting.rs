@@ -29,10 +29,10 @@ const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// The pause between two lines of the log while the start waits.
 const REPORT_PAUSE: Duration = Duration::from_secs(5);
 
-/// The pause between two looks at several hosts.
+/// The pause between two polls of several hosts.
 const WATCH_PAUSE: Duration = Duration::from_secs(1);
 
-/// The code of errors of the protocol, which poolers use for most of theirs.
+/// The SQLSTATE of protocol errors, which poolers use for most of their errors.
 const PROTOCOL_VIOLATION: &str = "08P01";
 
 /// Why a database cannot be used.
@@ -44,7 +44,7 @@ pub enum Unusable {
     /// The database answers, and takes no writes.
     #[error("the database is a standby, or read-only")]
     ReadOnly,
-    /// None of several hosts takes writes; `0` says of each host why not.
+    /// None of the hosts takes writes; `0` gives the reason for each host.
     #[error("no host of the database can be written to ({0})")]
     NoHost(String),
     /// The pooler lends connections for single transactions, and forgets prepared statements.
@@ -87,8 +87,8 @@ struct Role {
 }
 
 impl Database {
-    /// Waits until a host takes writes, for at most `wait`. Then finds out what stands between, and follows the host from
-    /// then on, on the present runtime.
+    /// Waits until a host takes writes, for at most `wait`. Then detects a pooler in front of it, and follows the host from then on, on the
+    /// current runtime.
     pub async fn wait_until_ready(&self, wait: Duration) -> Result<(), Unusable> {
         let begun = Instant::now();
         let mut reported: Option<Instant> = None;
@@ -329,7 +329,7 @@ async fn keeps_statements(first: &mut PgConnection, second: &mut PgConnection) -
     matches!(outcome.await.as_deref(), Ok([2, 4, 6]))
 }
 
-/// Says what is missing behind a pooler that lends connections for single transactions.
+/// Logs the settings that are missing behind a pooler in transaction mode.
 fn report_transaction_pooling(missing: &[Setting]) {
     tracing::warn!(
         "the pooler lends connections for single transactions: changes by other servers are seen by polling, within seconds"

@@ -8,5 +8,5 @@ pub mod restoration;
 
 pub use purge::purge;
 
-/// What is stored of the token of a link.
+/// The hash of a link's token. The token itself is not stored.
 pub type TokenHash = [u8; 32];

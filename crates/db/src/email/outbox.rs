@@ -14,7 +14,7 @@ use crate::connection::{DbError, statement};
 pub struct Mail {
     /// Its id.
     pub id: Uuid,
-    /// What it says.
+    /// The kind of mail, which chooses its text.
     pub kind: MailKind,
     /// Where it goes.
     pub recipient: EmailAddress,
@@ -41,7 +41,7 @@ pub struct AddressLimit {
     pub has_hourly_one: bool,
 }
 
-/// What a mail counts for.
+/// The limit against which a mail is counted.
 #[derive(Clone, Copy, Debug)]
 pub struct MailQuota<'a> {
     /// A keyed hash of the recipient's address, or of the account that asks.
@@ -97,7 +97,8 @@ pub async fn take(
     mails.collect()
 }
 
-/// Counts one more mail, unless there are too many. It counts from here on, whatever becomes of the attempt, unless it is [given back](give_back).
+/// Counts one more mail, unless the limit is reached. The mail stays counted even if the attempt fails, unless it is [given
+/// back](give_back).
 pub async fn reserve(
     pool: &PgPool,
     counted: MailQuota<'_>,
@@ -133,7 +134,7 @@ pub async fn reserve(
     Ok(reserved)
 }
 
-/// Takes back what was reserved for a mail that was certainly not sent.
+/// Removes the count of a mail that was certainly not sent.
 pub async fn give_back(pool: &PgPool, reserved: Uuid) -> Result<(), DbError> {
     let given_back = sqlx::query!("delete from mail_sent where id = $1", reserved);
     given_back.execute(pool).instrument(statement("delete mail_sent")).await?;
@@ -147,7 +148,7 @@ pub enum LinkKind {
     VerifyEmail,
     /// Sets a new password.
     ResetPassword,
-    /// Takes back a change of the account, and what was added to it since.
+    /// Reverts a change of the account, and undoes what was added to it since.
     RestoreAccount,
 }
 

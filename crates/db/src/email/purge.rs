@@ -1,4 +1,4 @@
-//! Deletes what has expired of e-mail.
+//! Deletes expired rows of e-mail.
 
 use sqlx::PgPool;
 use time::{Duration, OffsetDateTime};
@@ -13,7 +13,7 @@ const UNSENT_KEPT: Duration = Duration::DAY;
 /// How long a request for a new password stays in that case.
 const REQUESTS_KEPT: Duration = Duration::HOUR;
 
-/// How long sent mails count for the limits of an address.
+/// How long a sent mail counts towards the limits of its address.
 const SENT_KEPT: Duration = Duration::DAY;
 
 /// Deletes up to `limit` rows of each kind. Returns the most that one kind had.

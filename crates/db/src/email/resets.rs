@@ -75,8 +75,8 @@ pub async fn find(pool: &PgPool, hash: &TokenHash, now: OffsetDateTime) -> Resul
     }
 }
 
-/// Sets the password of an account by a token, which is used up, as all of the account are. `before` is the account as it was read, for
-/// optimistic locking. `None` if the token is no longer good.
+/// Sets the password of an account by the token of a link. All links of the account become void. `before` is the account as it was read,
+/// for optimistic locking. `None` if the token is no longer valid.
 pub async fn set_password(
     pool: &PgPool,
     before: &OwnPlayer,

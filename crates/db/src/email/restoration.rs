@@ -19,7 +19,7 @@ const TIMES_DIFFER: Duration = Duration::minutes(1);
 /// What a restored account gets in the place of its credentials.
 #[derive(Clone, Copy, Debug)]
 pub struct NewCredentials<'a> {
-    /// The hash of a password that is known to no one.
+    /// The hash of a random password that nobody was given.
     pub password_hash: &'a str,
     /// The token by which the owner sets a password.
     pub reset: &'a TokenHash,
@@ -127,7 +127,7 @@ pub async fn restore(
         .fetch_one(&mut *transaction)
         .instrument(statement("update player credentials_version"))
         .await?;
-    // The mails that wait tell what was taken back, or what the owner does now.
+    // The queued mails report changes that are now reverted, or that the owner makes in this request.
     sqlx::query!(
         r#"
         with told as (

@@ -42,8 +42,8 @@ const UNDER_WAY_MAX: usize = 50;
 const BEGUN_SINCE_MAX: u64 = 1 << 31;
 
 impl Moment {
-    /// Parses a `pg_snapshot`. One that names too many transactions is cut: from the first one that does not fit, all
-    /// count as not begun. Then some events are read twice.
+    /// Parses a `pg_snapshot`. A snapshot that names too many transactions is cut: the first one that does not fit, and all after it, count
+    /// as not begun. Some events are then read twice.
     fn of(snapshot: &str, history: i32, at: OffsetDateTime) -> Option<Self> {
         let mut parts = snapshot.split(':');
         let (oldest, mut next) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
@@ -67,7 +67,7 @@ impl Moment {
         OffsetDateTime::from_unix_timestamp(self.at).expect("the time of a moment") - LATE_MAX
     }
 
-    /// Whether the database can tell, at a later moment, what had not ended at this one.
+    /// Whether the database, at a later moment, can tell which transactions had not ended at this one.
     pub fn is_known_at(&self, now: &Self) -> bool {
         self.history == now.history && now.next.checked_sub(self.next).is_some_and(|begun| begun < BEGUN_SINCE_MAX)
     }
@@ -322,8 +322,8 @@ pub struct LastSeen {
     pub seqs: Vec<(GameId, u32)>,
 }
 
-/// The last events of these games that had been stored by a moment. No later one had been, and all earlier ones had: the events of a
-/// game are stored in the order of their `seq`. So only the new ones and one more are looked at.
+/// The last event of each of these games at a moment. The events of a game are stored in the order of their `seq`, so the earlier ones were
+/// stored as well. The query therefore reads the newer events of a game, and one more.
 pub async fn last_seen(pool: &PgPool, moment: &Moment, games: &[GameId]) -> Result<LastSeen, DbError> {
     let ids: Vec<_> = games.iter().map(|game| game.0).collect();
     let rows = query_with_archive!(

@@ -45,7 +45,7 @@ pub(crate) struct Append {
     further: Vec<NewEvent>,
 }
 
-/// The columns that are set once in the life of a game, and by very few moves. A null leaves the column as it is.
+/// The columns that few moves set, at most once in a game. A null leaves the column as it is.
 #[derive(Debug, Serialize)]
 struct Once {
     status: &'static str,
@@ -100,7 +100,7 @@ impl Append {
         self.computer_to_move
     }
 
-    /// What observers are notified of once the append is stored.
+    /// The change of which observers are notified once the append is stored.
     pub(crate) const fn change(&self) -> Change {
         self.change
     }
@@ -349,7 +349,7 @@ pub(crate) struct Stored {
     pub(crate) has_webhook_events: bool,
 }
 
-/// The games whose rows no other transaction has locked at this moment.
+/// The games whose rows are not locked by another transaction at this moment.
 pub(crate) async fn unlocked(connection: &mut PgConnection, games: &[Uuid]) -> Result<HashSet<Uuid>, DbError> {
     let ids =
         sqlx::query_scalar!("select id from game where id = any($1) order by id for no key update skip locked", games,)

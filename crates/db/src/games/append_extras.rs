@@ -16,7 +16,7 @@ use crate::{
     idempotency::{self, Keyed},
 };
 
-/// What is stored in one transaction with an append: very few appends have it, and none of them is a move.
+/// Rows that are stored in the transaction of an append. Few appends have extras, and moves never do.
 #[derive(Clone, Debug, Default)]
 pub struct AppendExtras {
     /// The answer to keep under an idempotency key.

@@ -44,7 +44,7 @@ pub(crate) fn position(
     AnyPosition::parse(options, text).map_err(|e| DbError::inconsistent(table, "position", id, e))
 }
 
-/// The value that a column's word stands for.
+/// The value that a column's word names.
 pub(crate) fn word<T: Copy>(
     table: &'static str,
     column: &'static str,

@@ -129,9 +129,8 @@ pub async fn count_waiting(pool: &PgPool) -> Result<Queued, DbError> {
     Ok(queued.fetch_one(pool).instrument(statement("count computer_turn")).await?)
 }
 
-/// Assigns rounds to new turns. A turn gets the present round, the next one if that is closed, or the one after the
-/// last of the same account or network. Appends leave this to the workers, because they look at nothing but their
-/// games.
+/// Assigns rounds to new turns. A turn gets the current round, or the next one if the current round is closed. It comes after the last turn
+/// of the same account or network. Workers do this, because an append reads nothing but its own games.
 async fn assign_rounds(pool: &PgPool) -> Result<(), DbError> {
     let interval = |duration| PgInterval::try_from(duration).expect("it has no nanoseconds");
     sqlx::query!(

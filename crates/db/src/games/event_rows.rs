@@ -47,7 +47,7 @@ impl PlyRow {
     }
 }
 
-/// A row of `event`. Its detail is parsed, or as it is stored.
+/// A row of `event`. Its detail is either parsed, or the stored JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EventRow<D = Json<Detail>> {
     pub(crate) at: OffsetDateTime,

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::connection::{DbError, statement};
 
-/// A game by its id, as it is shown.
+/// Finds a game by its id, with the names of its players.
 pub async fn find(pool: &PgPool, id: GameId) -> Result<Option<SeatedGame>, DbError> {
     Ok(load(pool, &[id.0], Histories::Skipped).await?.pop())
 }

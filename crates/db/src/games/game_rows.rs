@@ -93,7 +93,7 @@ pub(crate) struct GameRow {
     pub(crate) archived: Option<Vec<u8>>,
 }
 
-/// How many positions of a history are read: the present one, and as many as a history holds.
+/// How many positions of a history are read: the current one, and the [`HISTORY_MAX`] positions that a history may hold.
 pub(crate) const HISTORY_POSITIONS: usize = HISTORY_MAX + 1;
 
 impl GameRow {
@@ -225,8 +225,8 @@ fn player_row(
     Some(PlayerRow { id: id?, kind: kind?, name: name?, created_at: created_at? })
 }
 
-/// The present position with its history. `texts` are the positions since the event with which the history begins,
-/// limited to what a history holds and the present one. The first event of a game stands for its opening.
+/// Builds the current position with its history. `texts` are the positions since the event at which the history begins, at most
+/// [`HISTORY_MAX`] and the current one. The first event of a game means its opening.
 fn with_history(
     id: Uuid,
     terms: &Terms,

@@ -1,4 +1,4 @@
-//! Games whose clocks stand for suspended players, so that each runs again when no suspension stops it.
+//! Games whose clocks are stopped because a player is suspended. From these rows, a job finds the clocks that no suspension stops any more.
 
 use mancala_domain::{GameId, PlayerId};
 use sqlx::PgPool;
@@ -64,7 +64,8 @@ pub async fn list_released(pool: &PgPool, after: Option<GameId>, limit: u32) -> 
     Ok(ids.into_iter().map(GameId).collect())
 }
 
-/// Forgets a game whose clock is not held, unless it was noted within the last hour: another process may be about to hold it.
+/// Deletes the row of a game whose clock is not held, unless the row is younger than an hour. Another process may be about to stop the
+/// clock.
 pub async fn forget(pool: &PgPool, id: GameId) -> Result<(), DbError> {
     sqlx::query!("delete from held_game where game_id = $1 and since < now() - interval '1 hour'", id.0)
         .execute(pool)

@@ -23,7 +23,7 @@ pub enum Inserted {
     KeyUsed,
     /// The importer of the games is deleted.
     NoPlayer,
-    /// The creator has too many open games.
+    /// The creator already has the most open games that the limit allows.
     TooManyOpen(OpenGamesLimit),
 }
 

@@ -102,8 +102,8 @@ pub(crate) struct LogRow {
     pub(crate) event: WholeRow,
 }
 
-/// The log of a game, or a part of it: its archive, if it has one, and the events behind it. They are decoded when they are asked for, so that
-/// a log that cannot be read fails alone.
+/// The log of a game, or a part of it: its archive, if it has one, and the events after it. Both are decoded lazily, so that a damaged log
+/// fails alone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     pub(crate) archive: Option<Vec<u8>>,

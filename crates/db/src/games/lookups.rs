@@ -19,7 +19,7 @@ use crate::connection::{Database, DbError, DedicatedConnection, LastUse, stateme
 /// How many games one statement looks up at most.
 const GROUP_MAX: usize = 64;
 
-/// How long a lookup waits for its reply: as long as for a connection of the pools.
+/// How long a lookup waits for its reply: the same time as for a connection of a pool.
 const WAIT: Duration = Duration::from_secs(3);
 
 /// A task that looks games up, over a connection of its own. Lookups that arrive while a statement is in flight form
@@ -29,14 +29,14 @@ pub struct Lookups {
     last_use: LastUse,
 }
 
-/// A lookup that is queued.
+/// A queued lookup.
 struct Lookup {
     game: Uuid,
     reply: oneshot::Sender<Result<Option<Fingerprint>, DbError>>,
 }
 
-/// What distinguishes the present state of a game from any other: its version, and the names that are shown with it. In a
-/// database that was set back, a version can come again with other events, so the time of the last event counts as well.
+/// Identifies the current state of a game: its version, and the names that are shown with it. A database that was set back may reuse a
+/// version for other events, so the time of the last event is part of the fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
     version: i32,

@@ -21,7 +21,7 @@ pub const NETWORK_OPEN_GAMES_MAX: u32 = 20;
 /// Distinguishes these advisory locks from others.
 const LOCK: i64 = 0x6f70_656e;
 
-/// Stores a new game as [`insert`](super::insert()) does, unless it is one open game too many.
+/// Stores a new game as [`insert`](super::insert()) does, unless its creator has the most open games allowed.
 pub async fn insert_counted(
     pool: &PgPool,
     game: &Game,

@@ -60,9 +60,9 @@ pub enum Sought {
 /// The most games that fit and are tried, the oldest first: the query knows nearly all that a join depends on.
 const TRIES_MAX: i64 = 5;
 
-/// The most games that fit and are read for each side: so many of the oldest, and so many of the newest. That is some milliseconds' work under the
-/// lock. A seek that may join none of them, because their creators are away or blocks are between, opens a game. Games of players who have gone fill
-/// the one end, and games of a script the other.
+/// The most fitting games that are read: this many of the oldest, and this many of the newest. The read takes some milliseconds under the
+/// lock. If none can be joined, the seek opens a game. Games of absent players may fill one end of the range, and games of a script the
+/// other.
 pub const READ_MAX: i64 = 500;
 
 /// How long after its last token a player counts as present. A client that is in use gets a token every 15 minutes.
@@ -74,9 +74,8 @@ pub const PRESENT_FOR_LONG: Duration = Duration::hours(24);
 /// The first turn of a game whose players are not expected to be there at the same time.
 const LONG_TURN: Duration = Duration::days(1);
 
-/// Joins or opens a game. `join` says which events a join leads to, or `None` if the game cannot be joined. Then the next game
-/// is tried, a bounded number of times. `keyed` makes what is stored under the request's key, from the game that was found or
-/// opened.
+/// Joins or opens a game. `join` returns the events of a join, or `None` if the game cannot be joined. In that case the next game is tried,
+/// a bounded number of times. `keyed` makes the answer that is stored under the request's key, from the found or opened game.
 pub async fn seek(
     pool: &PgPool,
     announcer: &Announcer,
@@ -139,9 +138,9 @@ pub async fn seek(
     Ok(sought)
 }
 
-/// The oldest open games of other players that fit and whose creators are present. Such a creator got a token of late, or has a device that gets
-/// push notifications. A player that has blocked the seeking one, or is blocked by it, counts as absent. So does one that is apart from it by an app.
-/// The games of a closed app are a range of the index, and the range of the others has none of them.
+/// The oldest open games of other players that fit, and whose creators are present. A present creator was issued a token recently, or has a
+/// device with push notifications. A player counts as absent if there is a block between the two, or if an app separates them. The games of
+/// a closed app are one range of the index; the range of all others has none of them.
 async fn others_that_fit(
     connection: &mut PgConnection,
     seek: &Seek<'_>,

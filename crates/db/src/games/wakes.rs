@@ -1,4 +1,4 @@
-//! Games that a job has to look at by a certain time: a deadline or the end of an open game.
+//! The times at which a job must look at a game: a deadline, or the end of an open game.
 
 use mancala_domain::GameId;
 use sqlx::PgPool;

@@ -51,7 +51,7 @@ pub struct Writers {
     queues: Vec<mpsc::Sender<Queued>>,
     /// For each writer, the requests to check its connection.
     checks: Vec<mpsc::Sender<Check>>,
-    /// How many checks there were: the writers take turns.
+    /// The number of checks so far, by which the checks go to the writers one after the other.
     checked: AtomicUsize,
     busy: Arc<AtomicUsize>,
     announcer: Arc<Announcer>,
@@ -120,7 +120,7 @@ impl Writers {
         self.announcer.observe(observer);
     }
 
-    /// What transactions announce their changes to that append beside the writers.
+    /// The announcer, for transactions that append to games without a writer.
     pub fn announcer(&self) -> &Announcer {
         &self.announcer
     }
@@ -256,7 +256,7 @@ impl Writer {
             return;
         }
         let mut checked = self.check_once().await;
-        // The connection may have been lost long before, or the database was set back. What counts is whether a new one works.
+        // The connection may have been lost long before, or the database was set back. Only a check on a new connection decides.
         if let Err(NotReady { cause: Some(DbError::ConnectionLost(_)), .. }) = checked {
             checked = self.check_once().await;
         }
@@ -375,7 +375,7 @@ fn take_group(backlog: &mut Vec<Queued>) -> Vec<Queued> {
 /// Refuses queued appends to games that have just got one. They were decided on an older version, so they are conflicts without
 /// a statement.
 fn refuse_superseded(backlog: &mut Vec<Queued>, stored: &HashSet<Uuid>) {
-    // The backlog was queued together with the stored appends, so none of it was decided on their results.
+    // The backlog was queued before these appends were stored, so its decisions do not know their results.
     for queued in backlog.extract_if(.., |queued| stored.contains(&queued.append.game())) {
         let _ = queued.reply.send(Ok(Appended::Conflict));
     }

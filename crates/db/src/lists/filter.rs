@@ -10,7 +10,7 @@ use crate::kinds::{ClockKind, OpponentKind};
 /// Which games a list shows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Filter {
-    /// Whose games.
+    /// The scope: public games, or those of a player or a position.
     pub whose: GameScope,
     /// Only games of these statuses.
     pub status: Statuses,
@@ -20,7 +20,7 @@ pub struct Filter {
     pub preset: Option<&'static str>,
     /// Only games with this kind of clock.
     pub clock: Option<ClockKind>,
-    /// The kind of opponent for which the second seat is, or was.
+    /// The kind of opponent that may take the second seat, or that took it.
     pub open_to: Option<OpponentKind>,
     /// How the game ended: only finished games.
     pub ended: Option<Ended>,
@@ -40,7 +40,7 @@ pub struct Filter {
     pub until: Option<OffsetDateTime>,
     /// The order of the list.
     pub order: Order,
-    /// The caller. The list has public games, and those in which the viewer takes part if it is a player's list.
+    /// The caller. The list has public games. A player's list also has private games in which the viewer takes part.
     pub viewer: Option<PlayerId>,
 }
 
@@ -72,7 +72,7 @@ impl Statuses {
 }
 
 impl FromIterator<Status> for Statuses {
-    /// None stands for any.
+    /// An empty iterator means any status.
     fn from_iter<I: IntoIterator<Item = Status>>(statuses: I) -> Self {
         let mut marked = [false; Status::ALL.len()];
         for status in statuses {
@@ -88,7 +88,7 @@ impl FromIterator<Status> for Statuses {
     }
 }
 
-/// The scope of a list: whose games it has.
+/// The scope of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GameScope {
     /// All public games.
@@ -101,7 +101,7 @@ pub enum GameScope {
     At(PositionKey),
 }
 
-/// The games of a player that a list has.
+/// The games of one player, with the conditions of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlayerGames {
     /// The player.

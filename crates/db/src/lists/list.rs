@@ -12,7 +12,7 @@ use super::{
 };
 use crate::connection::DbError;
 
-/// Which games the page after a key has.
+/// Lists the games of a page that begins after the key.
 pub async fn list(pool: &PgPool, filter: &Filter, after: Option<PageKey>, limit: u32) -> Result<Listed, DbError> {
     let window = Window::of(filter, after, limit);
     let found = match (filter.whose, filter.order) {

@@ -60,14 +60,14 @@ pub(super) async fn newest_public(pool: &PgPool, filter: &Filter, window: &Windo
     Ok(found.fetch_all(pool).instrument(statement("select game ids")).await?)
 }
 
-/// The app within which a player plays, if it is a closed one.
+/// The closed app to which a player belongs, if any. Such a player meets only players of that app.
 pub(super) async fn app_that_encloses(pool: &PgPool, player: Uuid) -> Result<Option<Uuid>, DbError> {
     let app = sqlx::query_scalar!("select app_that_encloses($1)", player);
     Ok(app.fetch_one(pool).instrument(statement("select app_that_encloses")).await?)
 }
 
-/// The lobby of a closed app, newest first. All open games of the app are read, as they are one range of an index by what seeks
-/// ask for. If there are more than the bound, it has an arbitrary part of them.
+/// The lobby of a closed app, newest first. All open games of the app are read, because the index for seeks has them in one range. If there
+/// are more than the bound, the list has an arbitrary part of them.
 pub(super) async fn open_within(
     pool: &PgPool,
     filter: &Filter,

@@ -1,5 +1,5 @@
-//! What the cursors of a list are bound to: its filter as a text. Running clients hold cursors, so the text of a filter never
-//! changes, whatever its types are called.
+//! The text of a list's filter, to which its cursors are bound. Clients hold cursors, so the text of a filter never changes, even if its
+//! types are renamed.
 
 use std::fmt::Display;
 

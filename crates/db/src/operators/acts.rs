@@ -27,7 +27,7 @@ pub enum Deed {
     Suspend {
         /// The end.
         until: OffsetDateTime,
-        /// What becomes of games that have begun.
+        /// The treatment of the games that have begun.
         games: SuspendedGames,
     },
     /// Suspends the player for good.
@@ -56,7 +56,7 @@ impl Deed {
 pub enum Finding {
     /// The report is right.
     Upheld,
-    /// The report is wrong, or nothing comes of it.
+    /// The report is wrong, or has no consequence.
     Rejected,
 }
 
@@ -274,7 +274,8 @@ fn described(suspension: &Suspension) -> Value {
     described
 }
 
-/// Locks a player's row, so that an erasure has happened by now, or finds what is stored. Returns whether the player is a person that can play.
+/// Locks a player's row, so that an erasure is either complete, or sees what this transaction stores. Returns whether the player is a
+/// person that can play.
 async fn lock(connection: &mut PgConnection, player: PlayerId) -> Result<Option<bool>, DbError> {
     let kind = sqlx::query_scalar!("select kind from player where id = $1 for no key update", player.0);
     let kind = kind.fetch_optional(&mut *connection).instrument(statement("lock player")).await?;

@@ -27,7 +27,7 @@ pub struct Operator {
     pub disabled_at: Option<OffsetDateTime>,
 }
 
-/// Stores a new operator; returns whether the name was free. This and what follows goes to the log of acts, too.
+/// Stores a new operator; returns whether the name was free. This and the functions below also write to the log of acts.
 pub async fn insert(pool: &PgPool, name: &str, key: &Hash, now: OffsetDateTime) -> Result<bool, DbError> {
     let mut transaction = pool.begin().await?;
     let stored = sqlx::query!(
@@ -73,7 +73,7 @@ pub async fn disable(pool: &PgPool, name: &str, now: OffsetDateTime) -> Result<b
     Ok(is_stored)
 }
 
-/// Adds to the log what has been done to an operator's key, if there is such an operator; returns whether there is.
+/// Logs an act on an operator's key, if there is such an operator; returns whether there is.
 async fn note(
     connection: &mut PgConnection,
     act: &str,
@@ -87,7 +87,7 @@ async fn note(
     Ok(changed == 1)
 }
 
-/// The name of the operator whose key this is, unless it is disabled.
+/// Finds the name of the operator with this key, unless the key is disabled.
 pub async fn find(pool: &PgPool, key: &Hash) -> Result<Option<String>, DbError> {
     let name = sqlx::query_scalar!("select name from operator where key_hash = $1 and disabled_at is null", key);
     name.fetch_optional(pool).instrument(statement("select operator")).await.map_err(DbError::from)

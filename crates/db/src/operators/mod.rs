@@ -1,4 +1,4 @@
-//! Operators of the server: their keys, what they do to players, and the log of it.
+//! Operators of the server: their keys, their acts on players, and the log of acts.
 
 pub mod acts;
 pub mod keys;

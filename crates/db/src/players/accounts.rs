@@ -33,7 +33,7 @@ pub enum Named {
     Changed,
 }
 
-/// What becomes of a player's webhooks when the player's credentials are revoked.
+/// The fate of a player's webhooks when the player's credentials are revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WebhookChoice {
     /// The webhooks stay.
@@ -42,7 +42,7 @@ pub enum WebhookChoice {
     Delete,
 }
 
-/// What becomes of a player's identities when the player gets a new password.
+/// The fate of a player's identities when the player sets a new password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdentityChoice {
     /// The identities stay.
@@ -74,7 +74,7 @@ pub struct Updated {
     pub unlinked_identities: u64,
 }
 
-/// What is stored with a new player.
+/// The first credentials of a new player.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstCredentials<'a> {
     /// Set for accounts; guests have none.

@@ -15,7 +15,7 @@ use crate::connection::{DbError, statement};
 /// How many players one player may block: more than anyone meets by name. Several new blocks at once may exceed it by a few.
 pub const BLOCKS_MAX: u32 = 1000;
 
-/// Stores a block. Idempotent: one that is stored stays as it is. A trigger ends what friendship there is.
+/// Stores a block. Idempotent: an existing block keeps its time. A trigger ends a friendship of the two.
 pub async fn insert(
     pool: &PgPool,
     blocker: PlayerId,

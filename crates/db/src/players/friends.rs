@@ -1,6 +1,7 @@
 //! Friends, and requests to become friends. Knows no game.
 //!
-//! What is between two players is one row, and whatever changes it holds the lock of the pair. A block ends it, by a trigger.
+//! A single row stores the relation of two players, and every change of it holds the lock of the pair. A trigger deletes it when one blocks
+//! the other.
 
 use mancala_domain::{Player, PlayerId, PlayerKind};
 use sqlx::{PgConnection, PgPool};
@@ -19,13 +20,13 @@ pub const REQUESTS_MAX: u32 = 100;
 /// How many requests wait for one player. Further ones are kept away like declined ones, so that guests cannot fill a list without end.
 pub const RECEIVED_MAX: u32 = 200;
 
-/// How long a request waits, whether it is declined meanwhile or not. For so long none is asked again.
+/// How long a request waits, and how long a declined one prevents another request.
 pub const REQUEST_LIFETIME: Duration = Duration::days(30);
 
 /// Distinguishes these advisory locks from others.
 const LOCK: i64 = 0x6672_6965_6e64;
 
-/// What another player is to a player.
+/// The relation of another player to a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FriendStatus {
     /// Both have agreed.
@@ -52,25 +53,25 @@ impl FriendStatus {
     }
 }
 
-/// Another player, and what it is to a player.
+/// Another player, with its relation to a player.
 #[derive(Clone, Debug)]
 pub struct Friend {
     /// The other player.
     pub player: Player,
-    /// What it is.
+    /// The relation.
     pub status: FriendStatus,
     /// Since when.
     pub since: OffsetDateTime,
 }
 
-/// What a request has led to.
+/// The result of a request.
 #[derive(Clone, Debug)]
 pub enum Asking {
     /// The two are friends, or the request waits: by this call or an earlier one.
     Stored(Friend),
-    /// The player waits for too many answers.
+    /// The player has the most unanswered requests allowed.
     TooManyRequests,
-    /// Either player has too many friends.
+    /// Either player has the most friends allowed.
     TooManyFriends,
     /// The player blocks the other.
     Blocks,
@@ -84,7 +85,7 @@ pub enum Asking {
     NoPerson,
 }
 
-/// What is stored of two players, as one of them sees it.
+/// The stored relation of two players, as one of them sees it.
 #[derive(Clone, Copy)]
 struct StoredFriendship {
     is_own: bool,
@@ -131,7 +132,7 @@ pub async fn ask(pool: &PgPool, player: PlayerId, other: PlayerId, now: OffsetDa
         Some((_, false)) => return Ok(Asking::NoPerson),
         Some((asked, true)) => asked,
     };
-    // Statements of their own: they see what was stored while the locks were waited for.
+    // Separate statements see the rows that were stored while the transaction waited for the locks.
     let asking = ask_locked(&mut transaction, player, asked, now).await?;
     if matches!(asking, Asking::Stored(_)) {
         transaction.commit().await?;
@@ -203,7 +204,7 @@ async fn ask_locked(
     }
 }
 
-/// What a request of a player changes in what is stored of the two.
+/// The change that a player's request makes to the stored relation.
 fn change(kept: Option<StoredFriendship>, now: OffsetDateTime) -> Change {
     let Some(kept) = kept else { return Change::Ask };
     match kept.accepted_at {
@@ -215,7 +216,7 @@ fn change(kept: Option<StoredFriendship>, now: OffsetDateTime) -> Change {
     }
 }
 
-/// Locks what is between two players, for a transaction: the first of its locks. So of a block and a request at the same moment the later one sees
+/// Locks the relation of two players: the first lock of a transaction. If a block and a request come at the same moment, the later one sees
 /// the other.
 pub(super) async fn lock(connection: &mut PgConnection, one: PlayerId, other: PlayerId) -> Result<(), DbError> {
     let (first, second) = (one.0.min(other.0), one.0.max(other.0));
@@ -300,7 +301,8 @@ async fn insert(
     Ok(())
 }
 
-/// Ends what is between two players, for one of them: a friendship, the player's request, or the other's, which is declined. Idempotent.
+/// Ends the relation of two players, for one of them: ends a friendship, withdraws the player's request, or declines the other's.
+/// Idempotent.
 pub async fn end(pool: &PgPool, player: PlayerId, other: PlayerId, now: OffsetDateTime) -> Result<(), DbError> {
     let mut transaction = pool.begin().await?;
     lock(&mut transaction, player, other).await?;
@@ -379,9 +381,9 @@ pub async fn list(
     rows.map(friend).collect()
 }
 
-/// The friends of a guest, and requests by it and to it, become an account's. The caller has locked all players of these rows, and has
-/// handed over their blocks. Between players with a block no friendship is left, and requests are as good as declined. Where both had
-/// something with one player, a friendship stays, otherwise what is the account's.
+/// Hands over a guest's friends and requests to an account. The caller has locked all players of these rows, and has handed over their
+/// blocks. Where a block exists, no friendship is left, and requests count as declined. If guest and account both have a relation to one
+/// player, a friendship wins, otherwise the account's relation.
 pub(crate) async fn hand_over(
     connection: &mut PgConnection,
     guest: PlayerId,

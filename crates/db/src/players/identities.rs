@@ -32,7 +32,7 @@ pub struct LinkedIdentity {
     pub created_at: OffsetDateTime,
 }
 
-/// What linking has led to.
+/// The result of linking an identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Linked {
     /// The identity is the player's from now on.
@@ -47,12 +47,12 @@ pub enum Linked {
     Gone,
 }
 
-/// What unlinking has led to.
+/// The result of unlinking an identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlinked {
     /// The identity is no longer the player's.
     Done,
-    /// The player has none of this issuer.
+    /// The player has no identity of this issuer.
     Unknown,
     /// Without it the player could not sign in.
     LastWayIn,
@@ -103,7 +103,7 @@ pub async fn has_any(pool: &PgPool, player: PlayerId, issuers: &[String]) -> Res
     Ok(has.fetch_one(pool).instrument(statement("select player_identity")).await?)
 }
 
-/// Links an identity to a player. `own` is the player as it was read.
+/// Links an identity to a player. `own` is the player's row as it was read.
 pub async fn link(
     pool: &PgPool,
     own: &OwnPlayer,
@@ -147,8 +147,8 @@ pub async fn link(
     })
 }
 
-/// Unlinks the identity of an issuer, unless it is the player's last way in. Ways in are a password, and identities of `offered` issuers:
-/// one of any other issuer can always be unlinked.
+/// Unlinks the identity of an issuer, unless the player could not sign in afterwards. A player signs in with a password, or with identities
+/// of the `offered` issuers. An identity of another issuer can always be unlinked.
 pub async fn unlink(pool: &PgPool, own: &OwnPlayer, issuer: &str, offered: &[String]) -> Result<Unlinked, DbError> {
     let player = own.player.id.0;
     let mut transaction = pool.begin().await?;

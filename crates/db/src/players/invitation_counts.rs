@@ -12,8 +12,7 @@ use super::{
 };
 use crate::connection::{DbError, statement};
 
-/// How many times a player may invite the same other one within [`WINDOW`]. Two people play fewer games in a day, and so many invitations
-/// can be borne.
+/// How many times a player may invite the same other player within [`WINDOW`]: more games than two people play in a day, and no nuisance.
 pub const INVITATIONS_MAX: u32 = 20;
 
 /// The time within which invitations count.
@@ -124,7 +123,7 @@ async fn quota_used_until(
     .fetch_one(connection)
     .instrument(statement("select invitation_count"))
     .await?;
-    // `None` is the least: the quota has room. An account needs room in its network, or among what is kept for accounts.
+    // `None` sorts first: the quota has room. An account may use its network's quota, or the part that is reserved for accounts.
     let of_network = if is_account { used.shared.min(used.kept.max(used.kept_shared)) } else { used.shared };
     Ok(used.own.max(of_network).map(|oldest| oldest + WINDOW))
 }
@@ -136,7 +135,7 @@ pub struct CountedInvitations {
     pub player: Player,
     /// When, the first one first.
     pub made_at: Vec<OffsetDateTime>,
-    /// The network of the last one, if it is known.
+    /// The network of the last invitation, if it is known.
     pub network: Option<Network>,
 }
 

@@ -81,8 +81,8 @@ pub(super) async fn keep(
     Ok(())
 }
 
-/// Suspends a player as the same person was suspended before, if that suspension still counts. It is the player's from now on, so an operator can
-/// lift it. Idempotent, and to be called whenever the player is shown to be the person. Returns what is stored.
+/// Suspends a player whose person was suspended before, if that suspension is still in force. The player's new suspension can be lifted by
+/// an operator. Idempotent; callers run it whenever a player is shown to be the person. Returns the stored suspension.
 pub async fn restore(
     pool: &PgPool,
     player: PlayerId,

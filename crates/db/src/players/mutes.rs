@@ -14,7 +14,7 @@ use crate::connection::{DbError, statement};
 /// How many players one player may mute: as many as it may block. Several new mutes at once may exceed it by a few.
 pub const MUTES_MAX: u32 = 1000;
 
-/// Stores a mute. Idempotent: one that is stored stays as it is.
+/// Stores a mute. Idempotent: an existing mute keeps its time.
 pub async fn insert(pool: &PgPool, muter: PlayerId, muted: PlayerId, now: OffsetDateTime) -> Result<Listing, DbError> {
     let mut transaction = pool.begin().await?;
     if let Some(refused) = listed::lock(&mut transaction, muter, muted).await? {

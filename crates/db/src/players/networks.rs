@@ -31,10 +31,10 @@ const KNOWING_GAMES: i64 = 5;
 /// How many different networks these other players must come from.
 const KNOWING_NETWORKS: i64 = 3;
 
-/// The least plies of a game that counts for it.
+/// The fewest plies of a game that counts for [`KNOWING_GAMES`].
 const KNOWING_PLIES: i32 = 10;
 
-/// How many finished games at each seat are looked at, the newest first.
+/// How many finished games of each seat are read, newest first.
 const KNOWING_GAMES_READ: i64 = 500;
 
 /// The upper bound of the hashes of networks, whose first 8 bytes are zero. A value that is not below it is the id of an app. The players
@@ -57,14 +57,14 @@ impl Network {
     }
 }
 
-/// Hides the hash: it stands for a person's address.
+/// Hides the hash, which identifies a person's address.
 impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Network(…)")
     }
 }
 
-/// The network of a guest or a new account, if it is known. The player of an app has none.
+/// The network of a guest or a new account, if it is known. Players of apps have no network.
 pub async fn network(pool: &PgPool, player: PlayerId) -> Result<Option<Network>, DbError> {
     let network = sqlx::query_scalar!("select network from player where id = $1", player.0);
     let network = network.fetch_optional(pool).instrument(statement("select player network")).await?;
@@ -93,9 +93,9 @@ pub struct Established {
     pub last: Option<PlayerId>,
 }
 
-/// Scans up to `limit` players after the given one, and forgets the networks of accounts that are no longer new. Such an account is older
-/// than `NEW_FOR`, and its person is known. What makes it known is a verified address, an issuer, or the others with whom it has played.
-/// Among these others an account that is not new counts as a network of its own, because its network is not known.
+/// Scans up to `limit` players after the given one, and deletes the networks of accounts that no longer count as new. Such an account is
+/// older than `NEW_FOR`, and has shown that a person uses it. Proofs are a verified address, an issuer, or games against enough other
+/// networks. An opponent's account that is not new has no stored network, and counts as a network of its own.
 pub async fn establish(
     pool: &PgPool,
     now: OffsetDateTime,

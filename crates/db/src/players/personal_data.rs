@@ -18,14 +18,14 @@ pub struct Column {
     pub table: &'static str,
     /// The column.
     pub name: &'static str,
-    /// What it says about a player.
+    /// The kind of data that the column has about a player.
     pub content: Content,
 }
 
 /// What a column says about a player.
 #[derive(Debug)]
 pub enum Content {
-    /// The column says nothing about a player: what it says instead.
+    /// The column has no data about a player; `0` says what it has.
     NoPlayer(&'static str),
     /// The column has the id of a player, or a network or another trait of the row's player.
     Player {

@@ -14,7 +14,7 @@ use crate::connection::{DbError, statement};
 /// How long a key is valid.
 pub const KEPT: Duration = Duration::hours(24);
 
-/// A key, as it is stored.
+/// A stored key.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayerKey {
     /// The hash of the key.

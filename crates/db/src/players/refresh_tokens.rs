@@ -77,9 +77,9 @@ pub enum Rotated {
 
 /// Uses a token: stores its successor, and returns its player.
 ///
-/// A used token whose successor has not been used yet gets another successor: the answer with the first one may have been lost. If a
-/// successor has been used, the token was stolen. The whole family of an account, or of a guest with an identity of one of the `offered`
-/// issuers, is revoked then. Any other guest has no other way in, so the newer tokens of its family stay. One statement does all of it and
+/// A used token whose successor is unused gets another successor: the answer with the first one may have been lost. If the successor was
+/// used, the token counts as stolen. In that case an account's whole family of tokens is revoked, and also that of a guest with an identity
+/// of an `offered` issuer. Any other guest cannot sign in again, so the newer tokens of its family stay. One statement does all of it and
 /// locks the family's row, so two uses at once follow each other.
 pub async fn rotate(
     pool: &PgPool,

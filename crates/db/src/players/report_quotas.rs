@@ -21,10 +21,10 @@ pub const ACCOUNT_REPORTS_KEPT: u32 = 2;
 /// How many all players of one network may make, those of accounts beyond [`NETWORK_REPORTS_MAX`] included: accounts are free, too.
 pub const NETWORK_REPORTS_KEPT_MAX: u32 = 240;
 
-/// The time within which reports count for the quotas, and for which the networks of reporters are kept.
+/// The period in which reports count towards the quotas, and for which the networks of reporters are stored.
 pub const QUOTA_WINDOW: Duration = Duration::days(1);
 
-/// The player whose quotas are asked for.
+/// The reporter to whom the quotas apply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reporter {
     pub id: PlayerId,
@@ -62,7 +62,7 @@ pub(super) async fn quota_used_until(
     now: OffsetDateTime,
 ) -> Result<Option<OffsetDateTime>, DbError> {
     let since = now - QUOTA_WINDOW;
-    // The report with which each quota was used up, if there are so many within the window.
+    // For each quota, the report that exhausted it within the window, if any.
     let used = sqlx::query!(
         r#"
         select (select created_at from player_report where reporter_id = $1 and created_at > $3 order by created_at desc offset $4 limit 1) as own,
@@ -81,7 +81,7 @@ pub(super) async fn quota_used_until(
     .fetch_one(connection)
     .instrument(statement("count player_report"))
     .await?;
-    // `None` is the least: the quota has room. An account needs room in its network, or among what is kept for accounts.
+    // `None` sorts first: the quota has room. An account may use its network's quota, or the part that is reserved for accounts.
     let of_network = if reporter.is_account { used.shared.min(used.kept.max(used.kept_shared)) } else { used.shared };
     Ok(used.own.max(of_network).map(|oldest| oldest + QUOTA_WINDOW))
 }

@@ -1,4 +1,4 @@
-//! Reports: what players tell the operators about others. Knows no game but its id.
+//! Reports of players about other players, for the operators. Knows of games only their ids.
 
 use mancala_domain::{GameId, PlayerId, Remark, ReportReason};
 use sqlx::{PgConnection, PgPool};
@@ -31,7 +31,7 @@ pub struct Report {
     pub created_at: OffsetDateTime,
     /// When it was closed; `None` while it is open.
     pub closed_at: Option<OffsetDateTime>,
-    /// What was found then, as the word of a `Finding`, and what the operator has written about it.
+    /// The operator's finding, as the word of a `Finding`, and the operator's remark.
     pub finding: Option<String>,
     /// See `finding`.
     pub remark: Option<String>,
@@ -72,7 +72,7 @@ pub struct NewReport {
 pub enum Reporting {
     /// The report is stored.
     Stored(Report),
-    /// The reporter's open report about the player and the same game, which stays as it is.
+    /// The reporter already has an open report about the player and the same game. It stays as it is.
     Open(Report),
     /// The quota is used up until this moment.
     TooMany(OffsetDateTime),
@@ -236,7 +236,7 @@ pub enum Which {
     About(PlayerId),
 }
 
-/// Up to `limit` reports, behind the one with this id: open ones as they came, the first one first, and others the last one first.
+/// Lists up to `limit` reports after the one with this id. Open reports come oldest first, all others newest first.
 pub async fn list(pool: &PgPool, which: Which, behind: Option<Uuid>, limit: u32) -> Result<Vec<Report>, DbError> {
     let (before, limit) = (behind.unwrap_or(Uuid::max()), i64::from(limit));
     let rows = match which {

@@ -26,7 +26,7 @@ pub struct Revocation {
     pub least_version: i32,
 }
 
-/// Reads revocations on a connection of its own, so that no other work delays it.
+/// Reads revocations on a dedicated connection, so that no other work delays it.
 pub struct Reader(DedicatedConnection);
 
 impl Reader {
@@ -35,7 +35,7 @@ impl Reader {
         Self(DedicatedConnection::new(database))
     }
 
-    /// Looks at the database at this moment, and tells its observers if it was set back.
+    /// Reads the database's current state, and notifies its observers if the database was set back.
     pub async fn look(&mut self) -> Result<Sight, DbError> {
         self.0.look().await
     }

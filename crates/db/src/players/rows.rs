@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use crate::connection::DbError;
 
-/// A player with what only the player may see.
+/// A player with the fields that only the player sees.
 #[derive(Clone, Debug)]
 pub struct OwnPlayer {
-    /// What others see.
+    /// The fields that others see.
     pub player: Player,
     /// Incremented when the password changes: sign-ins with an older version are void.
     pub credentials_version: i32,
@@ -37,7 +37,7 @@ impl TryFrom<PlayerRow> for Player {
     }
 }
 
-/// A player's row with what only the player may see.
+/// A player's row with the fields that only the player sees.
 pub(crate) struct OwnPlayerRow {
     pub id: Uuid,
     pub kind: String,

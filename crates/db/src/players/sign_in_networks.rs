@@ -35,7 +35,7 @@ impl SignInNetwork {
     }
 }
 
-/// Hides the hash: it stands for a person's address.
+/// Hides the hash, which identifies a person's address.
 impl fmt::Debug for SignInNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SignInNetwork(…)")

@@ -17,7 +17,7 @@ pub struct Suspension {
     pub begun_at: OffsetDateTime,
     /// When it ends; `None`: a ban.
     pub until: Option<OffsetDateTime>,
-    /// What becomes of the games that have begun.
+    /// The treatment of the games that have begun.
     pub games: SuspendedGames,
     /// Whether an operator has ended it.
     pub is_lifted: bool,
@@ -25,7 +25,7 @@ pub struct Suspension {
     pub changed_at: OffsetDateTime,
 }
 
-/// What becomes of a suspended player's games that have begun.
+/// The treatment of a suspended player's games that have begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuspendedGames {
     /// The player still moves in them.
@@ -56,7 +56,7 @@ impl Suspension {
         self.term().is_active(now)
     }
 
-    /// What of it every process keeps in memory.
+    /// The part of a suspension that every process keeps in memory.
     pub const fn term(&self) -> Term {
         Term {
             until: self.until,
@@ -72,7 +72,7 @@ impl Suspension {
 pub struct Term {
     /// When it ends; `None`: a ban.
     pub until: Option<OffsetDateTime>,
-    /// Whether the player goes on in games that have begun.
+    /// Whether the player may still move in games that have begun.
     pub plays_on: bool,
     /// Whether an operator has ended it.
     pub is_lifted: bool,
@@ -165,8 +165,8 @@ pub(crate) async fn lift(
     row.map(SuspensionRow::into_suspension).transpose()
 }
 
-/// Up to `limit` players whose suspension in force was made or changed since a moment, by the database's clock. These players still have
-/// what the suspension ends or stops: open games and invitations, and by what it says, active games or running clocks.
+/// Lists up to `limit` players whose suspension is in force, and was made or changed since a moment of the database's clock. The suspension
+/// still has games to end or to stop: open games and invitations, and depending on it active games or running clocks.
 pub async fn list_unfinished(
     pool: &PgPool,
     since: OffsetDateTime,

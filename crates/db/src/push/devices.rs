@@ -1,4 +1,4 @@
-//! The devices of players: registered, listed, removed, handed over with a guest. Knows nothing of what is sent to them.
+//! The devices of players: registered, listed, removed, handed over with a guest. Knows no notices.
 
 use std::fmt;
 
@@ -29,13 +29,13 @@ pub struct Address {
     pub address: String,
     /// SHA-256 of all of it.
     pub hash: [u8; 32],
-    /// Its host: what attempts are limited by.
+    /// The host of the address, by which attempts are limited.
     pub host: String,
-    /// For a browser: its public key, and the secret that authenticates what is sent to it.
+    /// For a browser: its public key, and the secret that authenticates its messages.
     pub keys: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Hides the address, which is a secret: what has it can send to the device.
+/// Hides the address: anyone who knows it can send to the device.
 impl fmt::Debug for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Address").field("kind", &self.kind).finish_non_exhaustive()
@@ -45,7 +45,7 @@ impl fmt::Debug for Address {
 /// A device to register.
 #[derive(Clone, Debug)]
 pub struct NewDevice {
-    /// Its id, if it is not known yet.
+    /// The id of the device, unless the address is stored already.
     pub id: Uuid,
     /// Its player.
     pub player: PlayerId,
@@ -157,7 +157,7 @@ pub async fn register(pool: &PgPool, new: &NewDevice, credentials_version: i32) 
         (held.of_network >= i64::from(NETWORK_DEVICES_MAX)).then_some(Registered::TooManyOfNetwork)
     };
     if let Some(refused) = refused {
-        // The player before is no longer signed in there, whatever becomes of this one.
+        // The device's former player is no longer signed in there, whether or not this player keeps it.
         transaction.commit().await?;
         return Ok(refused);
     }
@@ -172,7 +172,7 @@ pub async fn register(pool: &PgPool, new: &NewDevice, credentials_version: i32) 
     Ok(Registered::New(row))
 }
 
-/// Whether a sign-in has not ended. It is locked: if it ends from now on, the trigger finds what this transaction has stored.
+/// Whether a sign-in is still in force. Its row is locked: if it ends later, the trigger sees what this transaction has stored.
 async fn is_in_force(connection: &mut PgConnection, player: PlayerId, sign_in: Uuid) -> Result<bool, DbError> {
     let locked = sqlx::query_scalar!(
         "select id from refresh_family where id = $1 and player_id = $2 and revoked_at is null for share",
@@ -203,8 +203,8 @@ async fn remove_former(connection: &mut PgConnection, new: &NewDevice) -> Result
     Ok(())
 }
 
-/// Stores the new language of a device that the player has, and its sign-in; `None` if the player has none of that address and those keys.
-/// A pause stays: clients register at each start.
+/// Renews a device that the player has: stores its language and its sign-in. `None` if the player has no device with this address and these
+/// keys. A pause stays, because clients register at each start.
 async fn renew(connection: &mut PgConnection, new: &NewDevice) -> Result<Option<Device>, DbError> {
     let row = sqlx::query_as!(
         Row,
@@ -277,7 +277,7 @@ pub async fn list(pool: &PgPool, player: PlayerId) -> Result<Vec<Device>, DbErro
     rows.into_iter().map(Row::device).collect()
 }
 
-/// Removes a device of a player, and what waits for it; returns whether there was one.
+/// Removes a device of a player with its queued notices; returns whether there was one.
 pub async fn delete(pool: &PgPool, player: PlayerId, id: Uuid) -> Result<bool, DbError> {
     let deleted = sqlx::query!("delete from push_device where id = $1 and player_id = $2", id, player.0)
         .execute(pool)

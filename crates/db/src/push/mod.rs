@@ -1,4 +1,4 @@
-//! Push notifications: the devices of players, what is to be sent to them, and what has become of it.
+//! Push notifications: the devices of players, the queue of notices, and the results of sending.
 
 pub mod devices;
 pub mod queue;

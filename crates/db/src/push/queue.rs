@@ -1,5 +1,4 @@
-//! The notices that are to be sent to devices. They are made of what has happened in games, replaced by what happens later, and dropped
-//! when they are no longer true.
+//! The queue of notices for devices. Events of games add notices; later events replace them, or drop those that are no longer true.
 
 use std::collections::HashSet;
 
@@ -28,7 +27,7 @@ pub struct NewNotice {
     pub due_at: OffsetDateTime,
 }
 
-/// A game of a player with devices, as it is now.
+/// The current state of a game whose player has devices.
 #[derive(Clone, Copy, Debug)]
 pub struct Present {
     /// The player.
@@ -83,7 +82,8 @@ pub async fn players_with_devices(
 }
 
 /// Stores notices for all devices of these kinds that their players have. `present` has each game of the batch for each player with
-/// devices: what waits and is no longer true is dropped. At most one notice of each player and game comes with a deadline, and one without.
+/// devices: queued notices that are no longer true are dropped. At most one notice of each player and game comes with a deadline, and one
+/// without.
 ///
 /// The devices are locked by an earlier statement, so that a new notice and the end of another see each other.
 pub async fn store(

@@ -1,4 +1,4 @@
-//! Devices to which something is to be sent: leased to a process, and what has become of it.
+//! Sending to devices: leases the due ones to a process, and records the results.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -17,7 +17,7 @@ use crate::{
     outbound::{Full, Lane, Limits},
 };
 
-/// How many due devices one poll looks at, to choose from them by player and by host.
+/// How many due devices one poll reads; from these it chooses by player and by host.
 const LOOKED_AT_MAX: i64 = 1000;
 
 /// How many notices of a device one poll takes: more than a player has games.
@@ -35,7 +35,7 @@ pub const fn limits(lane: Lane) -> Limits {
     }
 }
 
-/// A device that was leased, with what is due for it.
+/// A leased device with its due notices.
 #[derive(Clone)]
 pub struct DueDevice {
     /// The device.
@@ -62,9 +62,9 @@ pub struct DueDevice {
     pub last_success_at: Option<OffsetDateTime>,
     /// When the player's quiet hours end, if they are now.
     pub quiet_until: Option<OffsetDateTime>,
-    /// At most one notification in so many minutes.
+    /// The least number of minutes between two notifications.
     pub digest_minutes: Option<i16>,
-    /// What is due, the oldest first.
+    /// The due notices, oldest first.
     pub notices: Vec<DueNotice>,
     /// What a newer release has left, whose type is not known.
     pub unknown: Vec<Uuid>,
@@ -94,7 +94,7 @@ pub struct DueNotice {
     pub version: Uuid,
 }
 
-/// What has become of a device's notices.
+/// The results for a device's notices.
 #[derive(Clone, Debug)]
 pub struct Sent {
     /// The device.
@@ -105,11 +105,11 @@ pub struct Sent {
     pub ended: Vec<Uuid>,
     /// Versions of notices that are no longer to be sent, if the lease is still this one.
     pub dropped: Vec<Uuid>,
-    /// What became of the device.
+    /// The state of the device afterwards.
     pub state: DeviceState,
 }
 
-/// What the last attempt says about a device.
+/// The state of a device after its last attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceState {
     /// A push service took the notification, in a lane for the next one.
@@ -129,8 +129,8 @@ pub enum DeviceState {
     Gone,
 }
 
-/// Takes up to `limit` devices of a lane for which something may be due, with what is due. Devices of players and hosts that have enough in
-/// flight are left out. The lease goes from now until a moment.
+/// Leases up to `limit` devices of a lane that may have due notices, with these notices. Devices of players and hosts that have enough
+/// attempts in flight are left out. The lease goes from now until a moment.
 pub async fn take(
     pool: &PgPool,
     lane: Lane,
@@ -205,10 +205,10 @@ pub async fn take(
     devices.collect()
 }
 
-/// What is due for a device, and what is of an unknown type.
+/// The due notices of a device, and the ids of notices with an unknown type.
 type Due = (Vec<DueNotice>, Vec<Uuid>);
 
-/// What is due for devices.
+/// The due notices of devices.
 async fn due_notices(pool: &PgPool, devices: &[Uuid], now: OffsetDateTime) -> Result<HashMap<Uuid, Due>, DbError> {
     let mut found: HashMap<Uuid, Due> = HashMap::new();
     if devices.is_empty() {
@@ -267,9 +267,9 @@ pub async fn waiting(pool: &PgPool, device: Uuid, lease: Uuid, versions: &[Uuid]
     Ok(found.into_iter().collect())
 }
 
-/// Deletes up to `limit` notices that nothing has sent for a day, whatever server would have; returns how many.
+/// Deletes up to `limit` notices that stayed unsent for a day, whichever server leased them; returns how many.
 pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
-    // A device with quiet hours is served within a day; what it has is left to it.
+    // A device with quiet hours gets its notices within a day, so it keeps them.
     let deleted = sqlx::query!(
         r#"
         -- By their places, so that no plan reads the table. One that another notice has taken meanwhile is not deleted.
@@ -286,8 +286,8 @@ pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64
     Ok(deleted.rows_affected())
 }
 
-/// Records what became of a device, and says when the next thing is due for it. The result of a lease that another process has taken over
-/// is not recorded.
+/// Records the result of a lease, and sets when the device is due again. The result of a lease that another process has taken over is
+/// ignored.
 pub async fn record(pool: &PgPool, sent: &Sent, now: OffsetDateTime) -> Result<(), DbError> {
     let Sent { device: id, lease, state, .. } = *sent;
     let (lane, paused_until, not_before) = match state {
@@ -300,7 +300,7 @@ pub async fn record(pool: &PgPool, sent: &Sent, now: OffsetDateTime) -> Result<(
     let mut transaction = pool.begin().await?;
     // No request waits for this, and it may wait longer than a request would.
     wait_longer_for_locks(&mut transaction).await?;
-    // The lock is a statement of its own: the next ones see what was queued while it waited.
+    // The lock has its own statement, so that the next ones see notices that were queued while it waited.
     let locked = sqlx::query_scalar!("select id from push_device where id = $1 and lease = $2 for update", id, lease);
     let locked = locked.fetch_optional(&mut *transaction).instrument(statement("lock push_device")).await?;
     let dropped = if locked.is_some() { &sent.dropped[..] } else { &[] };

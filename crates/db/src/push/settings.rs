@@ -14,7 +14,7 @@ use crate::{
 pub struct PushSettings {
     /// When nothing is shown.
     pub quiet: Option<QuietHours>,
-    /// At most one notification in so many minutes.
+    /// The least number of minutes between two notifications.
     pub digest_minutes: Option<i16>,
 }
 
@@ -23,7 +23,7 @@ pub struct PushSettings {
 pub struct QuietHours {
     /// The first minute of the day.
     pub from: i16,
-    /// The first minute after them. They go over midnight if it is before the first one.
+    /// The first minute after the quiet hours. The quiet hours pass midnight if this is before their first minute.
     pub until: i16,
     /// Where, as IANA names it.
     pub time_zone: String,
@@ -57,7 +57,7 @@ pub async fn find(pool: &PgPool, player: PlayerId) -> Result<PushSettings, DbErr
     }))
 }
 
-/// Replaces the settings of a player. What waits for the devices is looked at anew.
+/// Replaces the settings of a player. Queued notices are scheduled again.
 pub async fn store(
     pool: &PgPool,
     player: PlayerId,

@@ -35,7 +35,7 @@ const LOCK_TIMEOUT: &str = "set local lock_timeout = '3s'";
 /// How long a part of the operator's import waits for another part that creates players with the same names.
 const OPERATOR_TIMEOUT: &str = "set local lock_timeout = '1min'; set local statement_timeout = '1min'";
 
-/// A game with its whole log, and what its players are called.
+/// A game with its whole log, and the names of its players.
 #[derive(Debug)]
 pub struct Whole {
     /// The game.
@@ -48,7 +48,7 @@ pub struct Whole {
 /// The result for each game of an import.
 pub type Replayed = Vec<Result<Whole, ImportRejection>>;
 
-/// Replays games, move by move, with the players that their names stand for. It stores nothing.
+/// Replays games, move by move, with the players that their names identify. Stores nothing.
 pub async fn play(
     pool: &PgPool,
     imports: impl Into<Arc<[Import]>>,
@@ -78,7 +78,7 @@ fn names(imports: &[Import]) -> Vec<String> {
     names.collect::<BTreeSet<_>>().into_iter().cloned().collect()
 }
 
-/// The players that the names in games stand for.
+/// The players that the names in games identify.
 #[derive(Debug)]
 struct Players(HashMap<String, PlayerId>);
 
@@ -216,7 +216,7 @@ pub async fn find_keys(pool: &PgPool, keys: &[Uuid]) -> Result<HashSet<Uuid>, Db
     Ok(known.fetch_all(pool).instrument(statement("select import_key")).await?.into_iter().collect())
 }
 
-/// `false` if a name stands for another player by now.
+/// `false` if a name identifies another player since it was resolved.
 async fn insert_all(
     connection: &mut PgConnection,
     importer: Option<PlayerId>,
@@ -226,7 +226,7 @@ async fn insert_all(
     if !insert_players(connection, importer, games, now).await? {
         return Ok(false);
     }
-    // In the order of their ids: what is stored one after the other lies side by side in an index.
+    // Rows are stored in the order of their ids, so that they lie side by side in an index.
     let mut games: Vec<_> = games.iter().collect();
     games.sort_unstable_by_key(|whole| whole.game.id().0);
     for some in games.chunks(GAMES_AT_ONCE) {
@@ -242,8 +242,8 @@ fn total(games: &[Whole]) -> ImportTotal {
     ImportTotal { games: u32::try_from(games.len()).unwrap_or(u32::MAX), plies: plies.fold(0, u32::saturating_add) }
 }
 
-/// Stores the players that are not stored yet. `false` if a name stands for another player by now. The imports and
-/// deletions of one importer exclude each other, so no player goes before the games are stored.
+/// Stores the missing players. `false` if a name identifies another player since it was resolved. The imports and deletions of one importer
+/// exclude each other, so no player is deleted before the games are stored.
 async fn insert_players(
     connection: &mut PgConnection,
     importer: Option<PlayerId>,

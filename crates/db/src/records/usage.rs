@@ -30,7 +30,7 @@ pub struct ImportTotal {
 }
 
 impl ImportTotal {
-    /// What is left of it beside `used`.
+    /// Subtracts `used`, but not below zero.
     #[must_use]
     pub const fn without(self, used: Self) -> Self {
         Self { games: self.games.saturating_sub(used.games), plies: self.plies.saturating_sub(used.plies) }

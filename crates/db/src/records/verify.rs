@@ -20,7 +20,7 @@ use crate::{
 pub struct Verified {
     /// How many events its log has.
     pub events: usize,
-    /// What is wrong with the log, or with the row or the analysis compared with it.
+    /// The flaws of the log, or of the row or the analysis compared with it.
     pub flaws: Vec<Flaw>,
     /// Why its log, its row or its analysis cannot be read, if so.
     pub unreadable: Option<String>,
@@ -143,7 +143,7 @@ fn reason(error: &DbError) -> String {
     }
 }
 
-/// What is wrong with a game's analysis, or why it cannot be read.
+/// The flaws of a game's analysis, or the reason why it cannot be read.
 pub(super) async fn of_analysis(
     pool: &PgPool,
     log: &[Event],

@@ -65,7 +65,7 @@ pub async fn list_batch(pool: &PgPool, after: GameId, limit: u32) -> Result<Game
 /// What a batch of games came to.
 #[derive(Debug, Default)]
 pub struct VerifiedBatch {
-    /// The games that are there, each with what is wrong with it.
+    /// The games that exist, each with its flaws.
     pub games: Vec<(GameId, Verified)>,
     /// Logs without a game.
     pub orphans: Vec<Uuid>,

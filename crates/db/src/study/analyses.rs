@@ -21,7 +21,7 @@ use crate::{
     players::{Requester, lock_requester},
 };
 
-/// How many analyses an account may have queued: what one thread does in some minutes.
+/// How many analyses an account may have queued: one thread completes them in some minutes.
 pub const WAITING_MAX: i64 = 20;
 
 /// How many analyses a guest may have queued.
@@ -165,7 +165,7 @@ pub async fn takebacks(pool: &PgPool, game: GameId) -> Result<Vec<(u32, u32)>, D
     plies.filter_map(|(_, row)| takeback(row.ply, &row.mv).transpose()).collect()
 }
 
-/// Requests the analysis of a game as it is now. Several requests for one game share a row.
+/// Requests the analysis of a game in its current state. Several requests for one game share a row.
 pub async fn request(
     pool: &PgPool,
     game: &Game,

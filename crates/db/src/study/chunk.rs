@@ -17,9 +17,9 @@ pub(super) const LEAST: Entry = (i64::MIN, Uuid::nil());
 /// A position, and the number of a game that came to it.
 pub type Numbered = (i64, u32);
 
-/// A chunk as it is read.
+/// A chunk that was read.
 pub(super) struct Chunk {
-    /// None of its entries is before this one.
+    /// The key: no entry of the chunk is before it.
     pub(super) key: Entry,
     pub(super) entries: Vec<Numbered>,
 }
@@ -44,7 +44,7 @@ const BYTES_MAX: usize = 1_980;
 /// No chunk has more entries.
 const ENTRIES_MAX: usize = 2_000;
 
-/// A position of so many games stands in one chunk.
+/// A position with this many games or fewer has all of them in one chunk.
 const GAMES_TOGETHER: usize = 64;
 
 /// The head of a chunk says how its bits are read. It has the bits of the rest of a distance, the bits of a number, and

@@ -63,7 +63,7 @@ pub(super) async fn find(connection: &mut PgConnection, positions: &[i64], each:
     Ok(entries)
 }
 
-/// Whether games may have come to a position. If not, none has: one statement looks at the rows and at the chunks.
+/// Whether games may have come to a position; `false` is certain. One statement reads both the rows and the chunks.
 pub(super) async fn may_have(connection: &mut PgConnection, position: i64) -> Result<bool, DbError> {
     let found = sqlx::query!(
         r#"

@@ -16,7 +16,7 @@ const MOVES_MAX: i64 = 128;
 /// The counts of a position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PositionStats {
-    /// Games that came to it.
+    /// Games that reached the position.
     pub games: u64,
     /// Games that ended there.
     pub ended: u64,
@@ -54,7 +54,7 @@ pub enum Origin {
     Imported,
 }
 
-/// What is known of a move in a position. An empty move stands for the end of games.
+/// The counts of a move in a position. An empty move counts the games that ended there.
 struct Row {
     mv: String,
     is_imported: bool,

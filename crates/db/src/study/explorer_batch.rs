@@ -45,7 +45,7 @@ impl QueuePosition {
     pub const FIRST: Self = Self { is_imported: false, number: i64::MIN };
 }
 
-/// What some queued games add to the explorer. Nothing of it is stored yet.
+/// The counts that queued games add to the explorer, before they are stored.
 #[derive(Debug)]
 pub struct Batch {
     /// The games that leave the queue.

@@ -74,7 +74,7 @@ pub async fn store(pool: &PgPool, batch: &Batch, now: OffsetDateTime) -> Result<
     end(transaction, explored).await
 }
 
-/// Commits what was done, and otherwise rolls back.
+/// Commits after a success, and rolls back after an error.
 pub(super) async fn end<T>(
     transaction: Transaction<'_, Postgres>,
     done: Result<Option<T>, DbError>,

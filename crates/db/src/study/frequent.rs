@@ -1,8 +1,7 @@
 //! Frequent positions: those whose counts are stored.
 //!
-//! A position has rows in `explored_move` with what all of its games did there, or it has none. Positions that few
-//! games came to have none. The moves there are read from the logs of these games. So not every ply of a game takes a
-//! row.
+//! A frequent position has rows in `explored_move`, which count the moves of all its games. A rare position has no rows: its moves are read
+//! from the logs of its few games. So most plies of a game take no row.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -19,16 +18,16 @@ use super::{
 };
 use crate::connection::{DbError, statement};
 
-/// A position that as many games come to gets rows. It keeps them when some of the games are deleted.
+/// The number of games from which on a position has rows. The position keeps them when some of the games are deleted.
 pub(super) const FREQUENT_FROM: u8 = 6;
 
-/// No more come to a position without rows.
+/// The most games of a position without rows.
 const RARE_MAX: u8 = FREQUENT_FROM - 1;
 
 /// How many games are read at once: 40,000 plies of the longest ones.
 const READ_AT_ONCE: usize = 20;
 
-/// What games add to the rows of positions. A position that they make frequent gets rows for its earlier games as well.
+/// The counts that games add to the rows of positions. A position that becomes frequent gets rows for its earlier games as well.
 ///
 /// Must be called before the entries of these games are stored. The entries are given in their order.
 pub(super) async fn tallies(

@@ -15,7 +15,7 @@ use crate::{
 pub struct PartialAnalysis {
     /// The last ply that the game had.
     pub ply: u32,
-    /// The edition of what judges.
+    /// The edition of the search that judges.
     pub edition: u16,
     /// How many plies are done, from the last one on.
     pub done: u32,
@@ -40,7 +40,7 @@ pub(super) struct PartialText {
 }
 
 impl PartialText {
-    /// A part as it is stored.
+    /// Converts a partial analysis into its stored form.
     pub fn of(partial: &PartialAnalysis) -> Self {
         let &PartialAnalysis { ply, edition, done, ref plies } = partial;
         Self { ply, edition, done, plies: plies.iter().map(PlyText::of).collect() }
@@ -70,7 +70,7 @@ pub(super) struct PlyText {
 }
 
 impl PlyText {
-    /// A judged ply as it is stored.
+    /// Converts a judged ply into its stored form.
     pub fn of(ply: &JudgedPly) -> Self {
         let value = |value: mancala_domain::Value| (value.points, value.is_exact);
         Self {

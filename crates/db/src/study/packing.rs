@@ -17,7 +17,7 @@ use super::{
 };
 use crate::connection::{DbError, columns, statement};
 
-/// How many rows one step packs, and into how many chunks at most: each gets eight of them on average, 3 % of what it has.
+/// The number of rows that one step packs, and the most chunks into which they go. A chunk gets eight rows on average, 3 % of its content.
 const ROWS: u16 = 2_048;
 const CHUNKS: usize = 256;
 
@@ -44,14 +44,14 @@ impl Least {
     pub const USUAL: Self = Self { rows: ROWS, chunks: CHUNKS };
 }
 
-/// What a step has come to.
+/// The result of a step.
 #[derive(Debug, Default)]
 pub struct Packed {
     /// Behind the rows that were looked at; `None` if there are too few yet.
     pub next: Option<Place>,
     /// How many rows were packed.
     pub rows: usize,
-    /// Chunks that cannot be read. They and the rows that belong in them stay as they are, until a reindex.
+    /// Chunks that cannot be read. These chunks, and the rows that belong in them, stay unchanged until a reindex.
     pub damaged: Vec<DbError>,
 }
 
@@ -194,7 +194,7 @@ async fn numbers_of(connection: &mut PgConnection, games: &[Uuid]) -> Result<Has
     Ok(rows.into_iter().map(|row| (row.game_id, row.number.cast_unsigned())).collect())
 }
 
-/// Neighbouring chunks that are written anew together, and what is added to them.
+/// Neighbouring chunks that are rewritten together, and the entries that are added to them.
 struct Segment {
     key: Entry,
     /// The keys of the chunks.
@@ -275,7 +275,7 @@ impl Segment {
 }
 
 columns! {
-    /// A chunk as it is stored.
+    /// A stored chunk.
     struct ChunkRow => ChunkRows {
         position: i64,
         game_id: Uuid,

@@ -1,4 +1,4 @@
-//! What games add to the explorer's counts of moves, and what deleted games take out of them.
+//! The counts that games add to the explorer, or that deleted games take out of it.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::connection::{DbError, columns, statement};
 /// How many games are kept as examples of a move.
 pub(super) const SAMPLE_GAMES: usize = 4;
 
-/// What games add to the rows of `explored_move`, in the order of their key: position, whether the games are imported, and move.
+/// The counts that games add to the rows of `explored_move`, ordered by its key: position, whether the games are imported, and move.
 #[derive(Default)]
 pub(super) struct Tallies(pub(super) BTreeMap<(i64, bool, String), Tally>);
 
-/// What games did in a position with the same move.
+/// The results of games with the same move in a position.
 pub(super) struct Tally {
     pub(super) games: i32,
     pub(super) first_visits: i32,
@@ -215,7 +215,7 @@ impl Tally {
 }
 
 columns! {
-    /// What is added to a row of `explored_move`, or taken out of it.
+    /// The counts that are added to a row of `explored_move`, or taken out of it.
     pub(super) struct MoveRow => MoveColumns {
         position: i64,
         is_imported: bool,

@@ -14,7 +14,7 @@ use crate::{
     outbound::{Full, Lane, Limits},
 };
 
-/// How many due endpoints one poll looks at, to choose from them by player and by host.
+/// How many due endpoints one poll reads; from these it chooses by player and by host.
 const LOOKED_AT_MAX: i64 = 1000;
 
 /// How many deliveries of a game are sent after the leased one, under its lease.
@@ -188,8 +188,8 @@ pub async fn take(
     Ok(due.collect())
 }
 
-/// The deliveries that wait behind leased ones, by the ids of these: those to the same endpoint in the same game, in their order. The
-/// lease of the first one holds for them too, because nothing takes them before it has ended.
+/// The deliveries that wait behind leased ones, by the ids of the leased ones. They go to the same endpoint in the same game, in their
+/// order. The lease of the first covers them, because nothing takes them before it has ended.
 pub async fn behind(pool: &PgPool, leased: &[Due]) -> Result<HashMap<Uuid, Vec<Due>>, DbError> {
     let rows = sqlx::query!(
         r#"

@@ -28,7 +28,7 @@ pub const FOR_ENDPOINT_MAX: i64 = 10_000;
 /// How many deliveries wait for an endpoint of an app at most. It is notified of the games of all players of the app.
 pub(super) const FOR_APP_MAX: i64 = 100_000;
 
-/// How many of the last ended deliveries say which logs have grown, and how old they are at most.
+/// How many of the last ended deliveries are read to find logs that have grown, and their greatest age.
 const LOOKED_AT_MAX: i64 = 10_000;
 const GROWN_WITHIN: Duration = Duration::hours(1);
 
@@ -47,7 +47,7 @@ pub struct Delivery {
     pub kind: String,
     /// How many attempts were made.
     pub attempts: i32,
-    /// When the next attempt is due, if it is.
+    /// When the next attempt is due, if there is one.
     pub next_attempt_at: Option<OffsetDateTime>,
     /// When the last attempt was made.
     pub last_attempt_at: Option<OffsetDateTime>,
@@ -126,9 +126,8 @@ pub async fn ping(
     Ok(row)
 }
 
-/// Sends a delivery of a player's webhook once more, whatever its result, without waiting for others of its game. One
-/// that is still queued is sent now, or after those before it in its game, which are brought forward. `None` if there
-/// is no such delivery.
+/// Sends a delivery of a player's webhook again, whatever its result, without waiting for other deliveries of its game. A delivery that is
+/// still queued is sent now, after the earlier ones of its game, which are due now as well. `None` if there is no such delivery.
 pub async fn send_again(
     pool: &PgPool,
     player: PlayerId,

@@ -76,7 +76,7 @@ pub struct Challenge {
     pub payload: String,
 }
 
-/// Hides what only the endpoint may see.
+/// Hides the value, which only the endpoint may see.
 impl fmt::Debug for Challenge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Challenge").field("delivery", &self.delivery).finish_non_exhaustive()
@@ -273,8 +273,8 @@ async fn send_challenge(
     Ok(())
 }
 
-/// Sends a challenge to a player's webhook that is not verified; a verified one stays as it is. One that was disabled because it
-/// did not answer is enabled again. Returns the webhook after that.
+/// Sends a challenge to a player's webhook that is not verified; a verified one stays unchanged. Enables a webhook again that was disabled
+/// for not answering. Returns the updated webhook.
 pub async fn challenge(
     pool: &PgPool,
     player: PlayerId,
@@ -291,8 +291,8 @@ pub async fn challenge(
     update(pool, player, id, &changes, challenge, now).await
 }
 
-/// Changes a player's webhook. If it is enabled again or has another address, its failures are reset, and all that
-/// waits for it becomes due. With another address, and if it is enabled and not verified, it gets the challenge.
+/// Changes a player's webhook. If it is enabled again or gets another address, its failures are reset, and its queued deliveries become
+/// due. An enabled webhook gets the challenge if its address is new or unverified.
 pub async fn update(
     pool: &PgPool,
     player: PlayerId,
@@ -394,7 +394,7 @@ async fn bring_forward(connection: &mut PgConnection, webhook: Uuid, now: Offset
 /// How many previous secrets sign too, at most.
 pub const PREVIOUS_MAX: i32 = 4;
 
-/// Gives a player's webhook a new secret; previous ones sign too for a while. Returns the webhook as it is then.
+/// Gives a player's webhook a new secret; the previous ones sign for a while as well. Returns the updated webhook.
 pub async fn rotate(
     pool: &PgPool,
     player: PlayerId,

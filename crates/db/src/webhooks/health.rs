@@ -20,7 +20,7 @@ const QUICK_MAX: Duration = Duration::seconds(1);
 /// How long an endpoint is left alone after a failed attempt.
 const BACKOFF: Backoff = Backoff { min: Duration::seconds(5), max: Duration::minutes(5) };
 
-/// An endpoint that has failed for so long without a success is disabled.
+/// How long an endpoint may fail without a success before it is disabled.
 const FAILING_FOR: Duration = Duration::days(5);
 
 /// Failures that are further apart are separate: nothing was tried between them.
@@ -35,11 +35,11 @@ pub struct AttemptOutcome {
     pub error: Option<&'static str>,
     /// The endpoint's `Retry-After`.
     pub retry_after: Duration,
-    /// What follows.
+    /// The next step.
     pub next: NextStep,
 }
 
-/// What follows from an attempt.
+/// The next step after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep {
     /// The attempt succeeded.

@@ -28,7 +28,7 @@ const DELIVERIES_MAX: i64 = 400;
 /// How many appends of one game it converts at most.
 const OF_GAME_MAX: i64 = 64;
 
-/// How long a count of what waits for an endpoint holds. It reads as many rows as wait.
+/// How long the count of an endpoint's queued deliveries stays valid. Counting reads all of these rows.
 const COUNT_AGE_MAX: StdDuration = StdDuration::from_secs(1);
 
 /// Distinguishes these advisory locks from others.
@@ -147,11 +147,11 @@ pub struct MessageContent<'a> {
     pub at: OffsetDateTime,
     /// The event, and the last ply before it; `None` for a reminder.
     pub happened: Option<(&'a Event, &'a Previous)>,
-    /// The game as it is now, with its players.
+    /// The current state of the game, with its players.
     pub seated: &'a SeatedGame,
 }
 
-/// When this process counted what waits for each webhook.
+/// For each webhook, when this process last counted its queued deliveries.
 #[derive(Debug, Default)]
 pub struct BacklogChecks(HashMap<Uuid, Instant>);
 
@@ -270,7 +270,7 @@ impl Batch {
         games
     }
 
-    /// The connection of the batch, and its events. All that a batch needs is read by that connection: there may be no other.
+    /// The connection and the events of the batch. A batch reads everything on its own connection, because there may be no other.
     pub fn parts(&mut self) -> (&mut PgConnection, &[PendingEvents]) {
         (&mut self.transaction, &self.pending)
     }
@@ -387,7 +387,7 @@ impl Batch {
         }
     }
 
-    /// Locks webhooks; returns the enabled ones. One of `to_count` with too many queued deliveries is disabled.
+    /// Locks webhooks; returns the enabled ones. A webhook of `to_count` with more queued deliveries than allowed is disabled.
     async fn lock(&mut self, ids: &[Uuid], to_count: &[Uuid], now: OffsetDateTime) -> Result<HashSet<Uuid>, DbError> {
         // No request waits for this, and it may wait for several locks: longer than a request would.
         wait_longer_for_locks(&mut self.transaction).await?;

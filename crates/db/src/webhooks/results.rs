@@ -24,7 +24,7 @@ const DOWN: i32 = 3;
 pub struct Attempted {
     /// The delivery.
     pub due: Due,
-    /// What became of it.
+    /// The outcome of the attempt.
     pub outcome: AttemptOutcome,
     /// When it began.
     pub begun: OffsetDateTime,
@@ -239,7 +239,7 @@ async fn store(
     Ok(recorded.into_iter().map(|row| (row.id, row.attempts)).collect())
 }
 
-/// Notes that an endpoint has answered its challenge, unless it has another one by now.
+/// Records that an endpoint has answered its challenge, unless a newer challenge was sent.
 async fn set_verified(
     connection: &mut PgConnection,
     webhook: Uuid,

@@ -12,8 +12,8 @@ use crate::{
     },
 };
 
-/// The archive of a whole log. Every row comes back from it as it is, column by column: that is tried here. Otherwise there is no
-/// archive, and the text says why.
+/// Makes the archive of a whole log. The function checks that every row can be restored from it, column by column. If one cannot, the error
+/// says why.
 pub(super) fn fold(id: Uuid, rows: &[WholeRow]) -> Result<Vec<u8>, String> {
     let readable = |row: WholeRow| row.into_event_row(id);
     let event_rows: Vec<EventRow> =

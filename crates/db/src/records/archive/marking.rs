@@ -9,8 +9,7 @@ use crate::connection::{DbError, OF_FORMER, statement};
 /// The migration of the archive: binaries that know it read archives.
 const MIGRATION: i64 = 34;
 
-/// How long after that migration, or after the mark was lowered, a server archives nothing: an update is over by then, or was taken
-/// back.
+/// How long servers archive nothing after that migration, or after the mark was lowered. By then an update is complete, or was undone.
 const SETTLING: Duration = Duration::DAY;
 
 /// Whether the update that brought the archive is some time ago, and no server of the release before is connected. Once the
@@ -65,7 +64,7 @@ pub(super) async fn raise_mark(connection: &mut PgConnection) -> Result<(), DbEr
     if is_raised { Ok(()) } else { Err(DbError::locked()) }
 }
 
-/// Lowers the mark to what it was, if nothing is archived any more. Returns whether that is so.
+/// Lowers the mark to its former value, if no archive is left. Returns whether none is left.
 pub async fn lower_mark(pool: &PgPool) -> Result<bool, DbError> {
     let mut transaction = pool.begin().await?;
     // From here on no archive is stored.

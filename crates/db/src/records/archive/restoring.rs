@@ -14,14 +14,14 @@ use crate::{
 /// The most events of a batch.
 const EVENTS_MAX: i64 = 20_000;
 
-/// What became of some archives.
+/// The result of restoring a batch of archives.
 #[derive(Debug, Default)]
 pub struct Restored {
     /// Games whose logs are in `event` again.
     pub games: u64,
     /// Games whose archives cannot be read, and why. They are as they were.
     pub unreadable: Vec<(GameId, String)>,
-    /// The game after which the work goes on; `None` at the end.
+    /// The game after which the next batch begins; `None` at the end.
     pub next: Option<GameId>,
 }
 

@@ -15,13 +15,13 @@ const EVENTS_MAX: i64 = 2_000;
 /// A part of the logs that stand in `event`.
 #[derive(Debug)]
 pub struct Scanned {
-    /// How many logs were looked at.
+    /// How many logs the batch read.
     pub scanned: u64,
     /// The games whose logs may be archived: they ended long enough ago, and are not put off.
     pub ready: Vec<GameId>,
     /// The time of the oldest last event among games that ended long enough ago, those that are put off included.
     pub oldest: Option<OffsetDateTime>,
-    /// The game after which the scan goes on; `None` at the end.
+    /// The game after which the next scan begins; `None` at the end.
     pub next: Option<GameId>,
 }
 

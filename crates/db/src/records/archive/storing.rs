@@ -21,7 +21,7 @@ use crate::{
 /// After this a game whose log cannot be archived is tried again, in case it was repaired or the release is a newer one.
 const PUT_OFF_FOR: Duration = Duration::DAY;
 
-/// What became of some games.
+/// The result of archiving a batch of games.
 #[derive(Debug, Default)]
 pub struct Archived {
     /// Games whose logs were archived.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::connection::{DbError, statement};
 
-/// What is stored beside an archive.
+/// The columns that are stored beside an archive.
 pub(in crate::records) struct ArchiveColumns {
     events: i32,
     last_at: OffsetDateTime,

@@ -239,7 +239,7 @@ async fn begin(pool: &PgPool, rebuild: &Rebuild) -> Result<Option<Transaction<'s
     Ok(hold(&mut transaction, rebuild.token).await?.then_some(transaction))
 }
 
-/// Copies the rows of each item. `write` writes them and says how many visits it stands for.
+/// Copies the rows of each item. `write` writes the rows, and returns the number of visits that they count.
 async fn copy<T>(
     connection: &mut PgConnection,
     into: &str,

@@ -1,4 +1,4 @@
-//! Putting the new explorer into the place of the one that is in use.
+//! Replaces the explorer that is in use by the rebuilt one.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -91,8 +91,8 @@ const FEW_ROWS: &str = "
     set local enable_hashjoin = off;
     set local enable_mergejoin = off";
 
-/// What is done while readers go on: the planner learns of the new tables, and games that were deleted are taken out of them. `None` if
-/// another process has taken the rebuild over.
+/// Prepares the swap while readers still use the former tables. The planner's statistics are updated, and deleted games are removed from
+/// the new tables. `None` if another process has taken the rebuild over.
 pub async fn prepare(pool: &PgPool, rebuild: &Rebuild) -> Result<Option<()>, DbError> {
     let mut transaction = pool.begin().await?;
     allow_long_work(&mut transaction).await?;

@@ -25,7 +25,7 @@ pub(super) type Visit = [u8; BYTES];
 /// How many bytes a visit has.
 pub(super) const BYTES: usize = 47;
 
-/// What tells the rows of `explored_move` apart.
+/// The length of the part of a visit that is the key of its row of `explored_move`.
 const KEY: usize = 14;
 
 /// Behind the game's id.
@@ -123,13 +123,13 @@ pub(super) fn by_position(visits: &[Visit]) -> impl Iterator<Item = &[Visit]> {
     visits.chunk_by(|one, other| one[..8] == other[..8])
 }
 
-/// Whether so many games came to a position that it has rows. All visits to it are given.
+/// Whether a position has enough games for rows. `visits` are all visits to it.
 pub(super) fn is_frequent(visits: &[Visit]) -> bool {
     let least = usize::from(FREQUENT_FROM);
     visits.len() >= least && visits.iter().filter(|visit| is_first(visit)).count() >= least
 }
 
-/// What visits with the same position, origin and move add to a row of `explored_move`.
+/// The counts that visits with the same position, origin and move add to a row of `explored_move`.
 pub(super) struct Row<'a> {
     pub(super) position: i64,
     pub(super) is_imported: bool,
