@@ -37,13 +37,13 @@ pub struct JudgedPly {
     pub side: Side,
     /// The seat that moved.
     pub seat: Seat,
-    /// What was played.
+    /// The played move.
     pub mv: Move,
-    /// What the position before it was worth, which is what its best move was worth.
+    /// The value of the position before it, which is the value of its best move.
     pub best: Value,
-    /// The best move, and what follows by best play as far as that is known; empty for an agreed end.
+    /// The best move, and the best play after it as far as the search knows it; empty for an agreed end.
     pub line: Vec<Move>,
-    /// What the position after it is worth.
+    /// The value of the position after it.
     pub value: Value,
     /// How much worse that is for the moving side than the best move, in hundredths of a seed; 0 or more.
     pub loss: i32,

@@ -35,7 +35,7 @@ pub enum Flaw {
     Illegal {
         /// The event.
         seq: u32,
-        /// What it plays.
+        /// The played move.
         mv: PlyAction,
     },
     /// A move leads to another position.
@@ -45,7 +45,7 @@ pub enum Flaw {
         seq: u32,
         /// Where the rules lead.
         expected: String,
-        /// What is stored.
+        /// The stored value.
         found: String,
     },
     /// A takeback names a ply that does not exist.
@@ -81,7 +81,7 @@ pub enum Flaw {
     /// The stored analysis does not fit the game.
     #[error("the analysis of the game {detail}")]
     Analysis {
-        /// What is wrong with it.
+        /// The description of the flaw.
         detail: &'static str,
     },
     /// The game as it is stored beside its log is not the fold of the log.
@@ -93,7 +93,7 @@ pub enum Flaw {
 }
 
 impl Flaw {
-    /// The event that the flaw is in, if it is in one.
+    /// The number of the event with the flaw; `None` if no single event has it.
     pub const fn seq(&self) -> Option<u32> {
         match self {
             Flaw::Backwards { seq }
@@ -251,8 +251,8 @@ fn next(before: &AnyPosition, positions: &[AnyPosition], moved: &Moved) -> Optio
     }
 }
 
-/// Whether a game of so many plies may end with that result in a position. An agreement is a move that ends the game by the rules, or
-/// leaves the position as it is.
+/// Whether a game with this number of plies may end with that result in a position. An agreement is a move that ends the game by the rules,
+/// or leaves the position unchanged.
 fn is_possible(result: &GameResult, position: &AnyPosition, plies: usize) -> bool {
     match (position.outcome(), result.reason) {
         (Some(outcome), reason @ (Reason::Rules(_) | Reason::Agreement | Reason::PlyLimit)) => {

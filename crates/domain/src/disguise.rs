@@ -10,14 +10,14 @@ use crate::likeness;
 /// A word that a text may be meant to have.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Word {
-    /// What it looks like.
+    /// The letters that the word looks like.
     pub(crate) chars: Vec<char>,
     /// Whether punctuation was left out within it. A part of it says nothing then: `Bush-Itami` has no word of two of its letters and two others.
     pub(crate) is_joined: bool,
 }
 
-/// Digits and signs that stand for letters in names, and `l`, for which other letters and digits are taken. Not the
-/// other way round: an `i` is no `l`.
+/// Signs, each with the letters that it replaces in names: digits, punctuation, and `l`. The table has one direction: an `i` does not
+/// replace an `l`.
 const STANDS_FOR: [(char, &str); 19] = [
     ('l', "i"),
     ('1', "il"),
@@ -44,7 +44,7 @@ const STANDS_FOR: [(char, &str); 19] = [
 const PLAIN_M: char = '\u{e000}';
 const PLAIN_I: char = '\u{e001}';
 
-/// The letters for which a character may stand in a name, beside itself.
+/// The letters that a character may replace in a name, beside itself.
 pub(crate) fn stands_for(c: char) -> &'static str {
     STANDS_FOR.iter().find(|(sign, _)| *sign == c).map_or("", |(_, letters)| letters)
 }
@@ -144,7 +144,7 @@ fn add_words(form: &str, all: &mut HashSet<Word>) {
     }
 }
 
-/// Letters, digits, and what some scripts write around their letters.
+/// Whether a character belongs to a word: a letter, a digit, or a mark that some scripts write around their letters.
 pub(crate) fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c.general_category_group() == GeneralCategoryGroup::Mark
 }

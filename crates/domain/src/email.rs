@@ -13,7 +13,7 @@ const LOCAL_BYTES_MAX: usize = 64;
 /// The longest part of a domain between two dots.
 const LABEL_BYTES_MAX: usize = 63;
 
-/// What may stand before the `@` beside letters, digits and single dots (RFC 5322, `atext`).
+/// The characters that are allowed before the `@`, beside letters, digits and single dots (RFC 5322, `atext`).
 const LOCAL_MARKS: &[u8] = b"!#$%&'*+-/=?^_`{|}~";
 
 /// An address to which mail can be sent: ASCII, without quotes, and a name of the DNS behind the `@`, in small letters.
@@ -57,7 +57,7 @@ impl EmailAddress {
         &self.0
     }
 
-    /// The form by which an address is found and compared: servers ignore the case of what stands before the `@`.
+    /// The form by which an address is found and compared. Case before the `@` makes no difference, because servers ignore it.
     pub fn key(&self) -> String {
         self.0.to_ascii_lowercase()
     }
@@ -75,10 +75,10 @@ pub enum EmailAddressError {
     /// The address is too long.
     #[error("has at most {BYTES_MAX} characters, {LOCAL_BYTES_MAX} of them before the @")]
     Length,
-    /// What stands before the `@`.
+    /// The part before the `@`.
     #[error("has letters of ASCII, digits, single dots and !#$%&'*+-/=?^_`{{|}}~ before the @")]
     Local,
-    /// What stands behind it.
+    /// The part after the `@`.
     #[error("has the name of a domain behind the @, such as ana@play.example")]
     Domain,
 }
@@ -98,7 +98,7 @@ pub enum MailKind {
     EmailRemoved,
     /// The account has another recovery code.
     RecoveryCodeChanged,
-    /// The account has another identity, by which a person of an issuer signs in.
+    /// The account got another identity, with which a person can sign in through an issuer.
     IdentityLinked,
     /// The account has lost an identity.
     IdentityUnlinked,

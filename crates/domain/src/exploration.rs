@@ -74,7 +74,7 @@ impl From<&AnyPosition> for PositionKey {
 pub struct Visit {
     /// The position.
     pub position: PositionKey,
-    /// What was played there; `None`: the game ended there.
+    /// The move that was played there. `None` means that the game ended there.
     pub mv: Option<Move>,
     /// Whether it is the game's first visit to the position.
     pub is_first: bool,

@@ -41,7 +41,7 @@ pub struct Import {
 /// What a record says of a ply.
 #[derive(Clone, Debug)]
 pub struct ImportedPly {
-    /// What was played.
+    /// The played move.
     pub mv: PlyAction,
     /// When it was played.
     pub at: OffsetDateTime,
@@ -140,7 +140,7 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    /// The number of the ply that the error is in, if it is in one.
+    /// The number of the ply with the error; `None` if no single ply has it.
     const fn ply(&self) -> Option<u32> {
         match self {
             Self::Ply { ply, .. }
@@ -152,7 +152,7 @@ impl ImportError {
     }
 }
 
-/// Stands for an unknown name.
+/// The text that replaces an unknown name.
 const UNKNOWN: &str = "?";
 
 impl Import {

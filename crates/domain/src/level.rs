@@ -1,4 +1,4 @@
-//! The computer's levels, and the players that stand for them. Does not know how the computer finds a move.
+//! The computer's levels, and the players that represent them. Does not know how the computer finds a move.
 
 use thiserror::Error;
 use uuid::Uuid;

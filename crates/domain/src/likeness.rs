@@ -29,8 +29,8 @@ fn with_plain_blanks(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Folds case and takes the skeleton until neither changes anything. Either may make work for the other: the skeleton of
-/// `0` is a capital `O`.
+/// Folds case and takes the skeleton until both leave the text unchanged. Each may create work for the other: the skeleton of `0` is a
+/// capital `O`.
 fn normalize(mut text: String) -> String {
     for _ in 0..STEPS_MAX {
         let next = fold(&skeleton(&fold(&with_plain_blanks(&text))).collect::<String>());

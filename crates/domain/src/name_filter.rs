@@ -24,7 +24,7 @@ pub struct NameFilter {
     allowed: Forms,
 }
 
-/// What refuses a name.
+/// An entry of the list, which refuses names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FilterEntry {
     /// The entry as the list has it.
@@ -74,7 +74,7 @@ impl NameFilter {
         first
     }
 
-    /// What of a word belongs to words that are never refused.
+    /// The parts of a word that belong to words of `!` entries, which are never refused.
     fn allowed_places(&self, word: &Word) -> Vec<Range<usize>> {
         let places = |start: usize| {
             let forms = begin_with(&self.allowed, word.chars[start]);
@@ -99,7 +99,7 @@ fn begin_with(forms: &Forms, c: char) -> impl Iterator<Item = &(usize, Vec<char>
     disguise::stands_for(c).chars().chain([c]).filter_map(|letter| forms.get(&letter)).flatten()
 }
 
-/// Where a form stands in a word from a place on: as a part of it, or as the whole word.
+/// The place of a form in a word, from a start on: a part of the word, or the whole word.
 fn place(word: &Word, start: usize, form: &[char], is_part: bool) -> Option<Range<usize>> {
     if is_part {
         return ends(word, start, form).next().map(|end| start..end);

@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The text of a note: 1 to 4,000 characters, none of them a control character except line feeds and tabs. It is stored
-/// as it was written: it is compared with no other, and only its writer reads it.
+/// The text of a note: 1 to 4,000 characters, without control characters except line feeds and tabs. The text is stored unchanged, because
+/// only its writer reads it, and it is compared with no other text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteText(String);
 

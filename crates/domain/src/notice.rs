@@ -55,14 +55,14 @@ impl NoticeKind {
 pub struct Notice {
     /// The player that gets it.
     pub player: PlayerId,
-    /// What it is about.
+    /// The kind of the notice.
     pub kind: NoticeKind,
     /// The event's `seq`; of [`NoticeKind::DeadlineSoon`], that of the last event.
     pub seq: u32,
 }
 
-/// The notices of events that were appended together; `previous` is the last ply before them. They depend on what never
-/// changes in the game, so they may be made later.
+/// The notices for events that were appended together; `previous` is the last ply before them. They depend only on facts of the game that
+/// never change, so a job may make them later.
 pub fn notices(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice> {
     let mut notices: Vec<Notice> = vec![];
     // In a game against oneself both seats are one player's.

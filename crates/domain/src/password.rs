@@ -7,8 +7,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::{PlayerName, likeness};
 
-/// The most common passwords of at least 8 characters, in lower case: what is tried first. They are those of the list
-/// of zxcvbn (MIT, Dropbox and its contributors), which came from leaks.
+/// The most common passwords of at least 8 characters, in lower case, which attackers try first. The list is that of zxcvbn (MIT, Dropbox
+/// and its contributors), which came from leaks.
 static COMMON: LazyLock<HashSet<&str>> = LazyLock::new(|| include_str!("common_passwords.txt").lines().collect());
 
 /// A password as it is typed: 8 to 128 characters of any kind. It is compared in Unicode's form NFC, because
@@ -23,8 +23,8 @@ impl Password {
     /// The most characters: enough for any sentence, and quick to hash.
     pub const CHARS_MAX: usize = 128;
 
-    /// A password that a player of this name may choose. It is not one of the most common ones. Nor is it the name,
-    /// whatever digits and punctuation follow. An account that has such a password already keeps it.
+    /// Accepts a password that a player of this name may choose. The most common passwords are refused, and also the name itself, with or
+    /// without digits and punctuation after it. An account that already has such a password keeps it.
     ///
     /// # Errors
     ///

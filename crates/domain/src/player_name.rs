@@ -17,7 +17,7 @@ use crate::likeness;
 pub struct PlayerName(String);
 
 impl PlayerName {
-    /// The longest name, in characters: what fits beside a board on a phone.
+    /// The longest name, in characters: it fits beside a board on a phone.
     pub const CHARS_MAX: usize = 32;
 
     /// The name of all erased players.
@@ -28,7 +28,7 @@ impl PlayerName {
         Self(name)
     }
 
-    /// The name of an account that signs in, as it was typed; `None` if it is too long for any name. An earlier release may have
+    /// The name of an account in a sign-in, as the person typed it; `None` if it is longer than any name. An earlier release may have
     /// accepted characters that are refused today.
     pub fn for_sign_in(typed: &str) -> Option<Self> {
         // A much longer text is not composed: composing makes no text four times shorter.
@@ -115,7 +115,7 @@ fn is_invisible(c: char) -> bool {
     ) || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
         || is_of_words
             && matches!(c.identifier_type(), Some(Default_Ignorable | Deprecated | Exclusion | Not_Character))
-        // Symbols that show nothing of their own, which no property tells.
+        // Symbols without a visible shape, for which Unicode has no property.
         || matches!(c, '\u{2800}' | '\u{fffc}' | '\u{1d159}')
 }
 

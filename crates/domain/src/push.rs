@@ -1,4 +1,4 @@
-//! Push notifications: which notices a player's devices show, and of what kind a device is. Does not know how they are sent.
+//! Push notifications: the notices that a player's devices show, and the kinds of device. Does not know how they are sent.
 
 use crate::{Event, Fact, Game, Notice, NoticeKind, Opponent, PlayerId, Previous, Status, notices};
 
@@ -32,7 +32,7 @@ impl DeviceKind {
     }
 }
 
-/// Whether a player's devices may show anything of a game: not if it is played alone, because the player sits before it.
+/// Whether a player's devices may show notices of a game. Games that are played alone have none, because the player already looks at them.
 pub fn is_pushed(game: &Game) -> bool {
     matches!(game.terms().opponent, Opponent::Open | Opponent::Link { .. } | Opponent::Player { .. })
 }
@@ -49,8 +49,8 @@ pub fn is_current(game: &Game, player: PlayerId, kind: NoticeKind) -> bool {
     }
 }
 
-/// The notices of an append that a device shows: for each player the last one, if it is still true. They are of a turn, an
-/// invitation, and the end of a game. The player that ended the game is not notified.
+/// The notices of an append that devices show: for each player the last one, if it is still true. They are about turns, invitations, and
+/// ends of games. The player that ended the game is not notified.
 pub fn pushes(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice> {
     if !is_pushed(game) {
         return vec![];
@@ -67,7 +67,7 @@ pub fn pushes(game: &Game, previous: &Previous, events: &[Event]) -> Vec<Notice>
     shown
 }
 
-/// The player who did what ended the game, if a player did.
+/// The player whose action ended the game, if any.
 fn ending_player(game: &Game, previous: &Previous, events: &[Event]) -> Option<PlayerId> {
     if events.iter().any(|event| matches!(event.fact, Fact::TimedOut { .. })) {
         return None;

@@ -1,4 +1,4 @@
-//! Names that no player may take, because they stand for the service: those of its own players, and the operator's list.
+//! Names that no player may take, because they represent the service: those of its own players, and the operator's list.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,10 @@ use crate::{PlayerName, likeness};
 /// What the computer's players are called, before the number of their level.
 const COMPUTER: &str = "Computer";
 
-/// What follows the names of imported players that would pose as others.
+/// The suffix for names of imported players that would otherwise pose as others.
 const ELSEWHERE: &str = " (elsewhere)";
 
-/// Reserved names. A name is reserved if it reads like one of them, whatever blanks and punctuation it has.
+/// Reserved names. A name is reserved if it reads like one of them, with or without blanks and punctuation.
 #[derive(Clone, Debug)]
 pub struct ReservedNames {
     /// Letters and digits of the forms of reserved names.

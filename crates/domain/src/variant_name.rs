@@ -17,7 +17,7 @@ pub fn variants_named(name: &str) -> Vec<Variant> {
     Variant::ALL.into_iter().filter(|&variant| names(variant).any(|name| key(name) == wanted)).collect()
 }
 
-/// What of a name counts: its letters and digits, in lower case and without accents.
+/// The part of a name that is compared: its letters and digits, in lower case and without accents.
 fn key(name: &str) -> String {
     // Lower case comes first and last: a capital can have an accent, and a compatible form can be a capital.
     let plain =

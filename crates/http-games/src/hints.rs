@@ -1,5 +1,4 @@
-//! Hints: what each move of a position is worth, searched while a request waits for it. Knows the engine, and no game, no player
-//! and no request.
+//! Hints: the value of each move in a position, searched while a request waits. Knows the engine, but no game, no player and no request.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,7 +22,7 @@ const SEARCH_MAX: Duration = Duration::from_secs(10);
 /// How many moves of a line are kept: later ones are guesses.
 const LINE_MAX: usize = 16;
 
-/// What each move of a position is worth.
+/// The value of each move in a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// Every legal move, best first.
@@ -39,11 +38,11 @@ pub struct HintedMove {
     pub value: Value,
     /// How much worse that is for the side to move than the best move, in hundredths of a seed; 0 or more.
     pub loss: i32,
-    /// The move, and best play after it as far as it is known. Never empty.
+    /// The move, and the best play after it as far as the search knows it. Never empty.
     pub line: Vec<Move>,
 }
 
-/// Why there is no hint.
+/// The reason why there is no hint.
 #[derive(Debug, Error)]
 pub enum HintError {
     /// The machine is too busy.

@@ -1,4 +1,4 @@
-//! The endpoints of games: games and their events, records, study, variants, and the webhooks that tell of games.
+//! The endpoints of games: games and their events, records, study, variants, and the webhooks that report on games.
 
 #![forbid(unsafe_code)]
 

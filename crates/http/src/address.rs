@@ -7,13 +7,12 @@ pub fn network(address: IpAddr) -> IpAddr {
     first_bits(address, 64)
 }
 
-/// The site that has one share of what clients may hold. For IPv6 it is the first 48 bits, because a customer may have
-/// all the networks of them.
+/// The network site that shares one limit. For IPv6 it is the first 48 bits, because one customer may have all addresses in them.
 pub fn site(address: IpAddr) -> IpAddr {
     first_bits(address, 48)
 }
 
-/// The first bits of an IPv6 address; an IPv4 address as it is, also if it is written as one of IPv6.
+/// The first bits of an IPv6 address. An IPv4 address is returned whole, even if it is written as IPv6.
 fn first_bits(address: IpAddr, bits: u32) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),

@@ -13,7 +13,7 @@ use crate::{
     state::{AppState, tokens::Caller},
 };
 
-/// The app that calls. The database is asked for each call, so that a void key opens nothing.
+/// The app that calls. Each call looks the key up in the database, so a void key has no access.
 #[derive(Clone, Debug)]
 pub struct AppCaller {
     pub app: App,
@@ -75,7 +75,7 @@ fn without_key(request: &HttpRequest) -> Problem {
     }
 }
 
-/// What a webhook belongs to: a player, or an app, which stands for all its players.
+/// The owner of a webhook: a player, or an app, which represents all its players.
 #[derive(Clone, Copy, Debug)]
 pub struct WebhookOwner(pub Caller);
 

@@ -1,5 +1,5 @@
-//! What every handler of the REST API stands on: requests as types, answers and failures, and the state of a process and of its
-//! workers. The layers around all routes are here, too. Knows no route.
+//! The base of every handler of the REST API: requests as types, answers and failures, and the state of a process and of its workers. The
+//! layers around all routes are here, too. Knows no route.
 
 #![forbid(unsafe_code)]
 

@@ -65,7 +65,7 @@ pub fn asks_issuer(method: &Method, path: &str) -> bool {
     method == Method::POST && begins("/v1/sign-in/") || method == Method::PUT && begins("/v1/me/identities/")
 }
 
-/// Whether a call may have an account's password beside what it asks for, which costs as much as signing in.
+/// Whether a call may send an account's password beside its other data. The comparison costs as much as signing in.
 pub fn may_compare_password(method: &Method, path: &str) -> bool {
     match path {
         "/v1/me" => method == Method::PATCH || method == Method::DELETE,
@@ -134,7 +134,8 @@ impl Path {
         Self { pattern: pattern.to_owned(), allow, parts: pattern.split('/').map(part).collect() }
     }
 
-    /// Whether segments match, which are as many as the path has. Paths differ most at their ends, so the last is compared first.
+    /// Whether the given segments match. There are as many as the path has. The last segments are compared first, because paths differ most
+    /// at their ends.
     fn matches(&self, given: &[&str]) -> bool {
         let same = |(known, given): (&Option<String>, &&str)| match known {
             Some(known) => known == given,

@@ -8,7 +8,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::leaving::end_game;
 
-/// How many games one statement looks at.
+/// How many games one statement scans.
 const BATCH: u32 = 1000;
 
 /// The most statements of one round; the next round goes on from there.
@@ -24,8 +24,7 @@ pub struct Scan {
     again_at: Option<OffsetDateTime>,
 }
 
-/// Runs a round. `after` is how long a guest must not have moved; without it, only what is stored about finished games
-/// is deleted. `after` is how long a guest must not have moved; without it, only what is stored about finished games is
+/// Runs a round. `after` is the time without a move of the guest after which a game ends; without it, only rows of finished games are
 /// deleted. A game with a version conflict or a failure is left to the next scan.
 pub async fn end_games(
     pool: &PgPool,

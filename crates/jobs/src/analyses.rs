@@ -56,8 +56,8 @@ const TABLE_MIB: usize = 64;
 /// The most positions searched for all plies together: a long game takes no longer than a few games of usual length.
 const GAME_NODES_MAX: u64 = 20_000_000;
 
-/// What is proven of positions with few seeds, made for a game of some options when one is analysed for the first time. The threads
-/// of a process share them.
+/// Proven values of positions with few seeds. The table for a set of options is made when such a game is first analysed. The threads of a
+/// process share the tables.
 static ENDGAMES: LazyLock<Arc<Endgames>> = LazyLock::new(Arc::default);
 
 /// How many moves of a line are stored: later ones are guesses.
@@ -217,7 +217,7 @@ async fn judge(
             never = keep_pace(|| writers.busy() > 0, || stop.rest(), || stop.go_on()) => match never {},
         }
         let done = judged.lock().done;
-        // If the lease is lost or cannot be renewed, another process goes on, and this result has no use.
+        // If the lease is lost or cannot be renewed, another process continues, and this result is dropped.
         if !matches!(analyses::advance(pool, id, done, now() + LEASE).await, Ok(true)) {
             is_leased = false;
             stop.stop();

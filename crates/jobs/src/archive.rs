@@ -15,7 +15,7 @@ use mancala_db::{
 use mancala_domain::GameId;
 use mancala_process::{clock::now, metrics::Metrics, repeats};
 
-/// How many logs one statement looks at.
+/// How many logs one statement scans.
 const BATCH: u32 = 200;
 
 /// The most batches of one round; the next round goes on from there.
@@ -24,8 +24,8 @@ const BATCHES_MAX: u32 = 60;
 /// The pause after a batch, as a multiple of its time. So a server uses at most a fifth of a core.
 const REST: u32 = 4;
 
-/// After so many rounds in a row that failed with the same batch, its games are tried one at a time. Games that fail are left
-/// for the next scan.
+/// The number of failed rounds in a row with the same batch after which its games are tried one at a time. Games that fail are left for the
+/// next scan.
 const FAILURES_MAX: u32 = 3;
 
 /// The pause between two scans of all logs that are not archived.
@@ -73,7 +73,7 @@ pub async fn run(
         metrics.upkeep().set_archive_lag(scan.lag(now - age, oldest, next.is_none()));
         if !ready.is_empty() {
             let archived = if scan.failures < FAILURES_MAX {
-                // What fails for a reason that passes is tried again in the next round.
+                // Transient failures are retried in the next round.
                 archive::archive(pool, &ready, now - age, now).await.inspect_err(|_| scan.failures += 1)?
             } else {
                 archive_apart(pool, &ready, now - age, now).await
@@ -121,7 +121,7 @@ fn log_put_off(archived: &Archived) {
 /// What a batch of a command came to.
 #[derive(Debug)]
 pub struct Step {
-    /// How many logs were looked at.
+    /// How many logs were scanned.
     pub scanned: u64,
     /// How many were archived, or put back.
     pub games: u64,
@@ -129,7 +129,7 @@ pub struct Step {
     pub failed: Vec<(GameId, String)>,
 }
 
-/// Archives all logs whose games ended so long ago. It can be stopped at any time: a rerun finds what is left.
+/// Archives all logs whose games ended longer ago than the given age. The work can be stopped at any time: a rerun finds the rest.
 pub async fn archive_all(
     pool: &PgPool,
     age: time::Duration,

@@ -31,13 +31,12 @@ use mancala_rules::Move;
 /// The lease of a turn: longer than thinking and storing take.
 const LEASE: time::Duration = time::Duration::seconds(6);
 
-/// How long a turn may wait for those before it, and be thought about. The turns of a round share this time, and so do
-/// the turns of one account or network. Levels are bounded by their number of positions, which take less time for one
-/// turn unless the machine is overloaded.
+/// How long a turn may wait and be thought about in total. The turns of a round share this time, and so do the turns of one account or
+/// network. A level is bounded by its number of positions, which takes less time unless the machine is overloaded.
 const WAIT_MAX: Duration = Duration::from_millis(1500);
 
-/// What is left of [`WAIT_MAX`] for a turn at its end, or for one that has waited longer. A turn may wait longer for a
-/// server that was down, for example. So a round may take a little longer.
+/// The least rest of [`WAIT_MAX`] for a turn that has waited for nearly all of it, or longer, as after an outage of a server. So a round
+/// may take a little longer.
 const OVERDUE: Duration = Duration::from_millis(100);
 
 /// The shortest time of a search: some thousand positions.
@@ -96,7 +95,7 @@ async fn play_next(
             computer_turns::end(pool, turn).await
         }
         Ok(TurnOutcome::Over) => computer_turns::end(pool, turn).await,
-        // Only this game is broken: the job goes on with the next.
+        // Only this game is broken: the job continues with the next one.
         Err(error) if error.is_data_error() => {
             if let Some(line) = repeats::admit("games that the computer cannot play", &error.to_string()) {
                 tracing::error!(left_out = line.left_out, game.id = %turn.game.0, "the computer cannot play a game and retries it later: {error}");
@@ -151,8 +150,8 @@ async fn play(
     (append(writers, game, level.player(), chosen).await, engine)
 }
 
-/// How long a turn may be thought about. With this time, no turn of its round waits much longer than [`WAIT_MAX`], and
-/// none of the same place.
+/// How long a turn may be thought about. With this limit, the other turns of its round wait little longer than [`WAIT_MAX`], and so do
+/// those of the same account or network.
 fn thinking_time(waits: &Waits) -> Duration {
     let share = |waited: &[Duration]| {
         let left = |waited: &Duration| WAIT_MAX.saturating_sub(*waited).max(OVERDUE);
@@ -171,7 +170,7 @@ async fn think(
     stopping: &CancellationToken,
 ) -> (Option<Move>, Engine) {
     let position = game.position().clone();
-    // If the search panics, the game goes on with any move.
+    // If the search panics, the computer plays any legal move.
     let fallback = position.legal_moves().first().copied();
     // The seed depends on the turn alone, so that every process chooses the same move.
     let seed = game.id().0.as_u64_pair().1 ^ u64::from(game.version());

@@ -23,7 +23,7 @@ const BATCH: u32 = 200;
 /// How many games of a batch are settled concurrently, so that the writers can group their appends.
 const AT_ONCE: usize = 64;
 
-/// The lease: for this long no other process takes the same game.
+/// The lease, during which no other process takes the same game.
 const LEASE: Duration = Duration::MINUTE;
 
 /// Runs until it is dropped.
@@ -55,7 +55,7 @@ pub async fn settle_due(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -
     }
 }
 
-/// Settles one game, if it is due. On a version conflict the game stays as the other change left it.
+/// Settles one game, if it is due. After a version conflict the other change stands.
 pub(super) async fn settle_game(
     pool: &PgPool,
     writers: &Writers,

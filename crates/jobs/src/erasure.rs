@@ -25,7 +25,7 @@ const IMPORT_BATCHES_MAX: u32 = 100;
 pub async fn end_games(pool: &PgPool, writers: &Writers, now: OffsetDateTime) -> Result<(), DbError> {
     webhooks::delete_of_erased(pool, now - SEARCHED_FOR, now).await?;
     notes::delete_of_erased(pool, now - SEARCHED_FOR).await?;
-    // First: what follows finds what these guests have left. Their tokens are void since they were merged.
+    // The merged guests come first, because the searches below then find their rows. Their tokens are void since the merge.
     for guest in players::list_guests_of_erased(pool, now - SEARCHED_FOR, PLAYERS_MAX).await? {
         players::erase(pool, guest, None, now).await?;
     }

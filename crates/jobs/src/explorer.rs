@@ -39,7 +39,7 @@ const REST: u32 = 9;
 /// How many steps of packing follow a batch: more than it makes rows for.
 const STEPS_OF_BATCH: u32 = 8;
 
-/// A larger batch packs one more step for each so many of its games.
+/// How many games of a batch allow one more packing step.
 const GAMES_OF_STEP: u32 = 16;
 
 /// How long a command waits before it retries while a server holds the lock.
@@ -78,7 +78,7 @@ pub async fn run(pool: PgPool, metrics: Arc<Metrics>, stopping: CancellationToke
     }
 }
 
-/// What is left to pack.
+/// The state of packing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     /// Maybe more.
@@ -91,7 +91,7 @@ enum Packing {
     IsDone,
 }
 
-/// Packs entries, in so many steps at most.
+/// Packs entries, in at most `steps` steps.
 async fn pack(pool: &PgPool, place: &mut Place, steps: u32) -> Result<Packing, DbError> {
     let mut rows = 0;
     for _ in 0..steps {
@@ -161,7 +161,7 @@ pub async fn explore_all(
             }
             following.unwrap_or_else(anew)
         } else {
-            // Another process has the lock, or has counted these games. What was read ahead is of no use.
+            // Another process has the lock, or has counted these games. The batch that was read ahead is dropped.
             sleep(WAIT).await;
             anew()
         };

@@ -14,7 +14,7 @@ use tokio::time::sleep;
 /// The backoff after the first failure; it doubles with each further one.
 const BACKOFF_MIN: Duration = Duration::from_millis(100);
 
-/// The longest backoff: the work goes on this soon after the database has come back.
+/// The longest backoff: the work resumes this soon after the database is back.
 const BACKOFF_MAX: Duration = Duration::from_secs(3);
 
 /// What the work reports about the database.
@@ -26,7 +26,7 @@ pub enum OutageReport {
     Over(Duration),
 }
 
-/// How long the work waits for a database that is away or busy, and what it reports meanwhile. Clones share the outage.
+/// How long the work waits for a database that is away or busy, and the outage that it logs meanwhile. Clones share the outage.
 #[derive(Clone)]
 pub struct Patience {
     limit: Duration,

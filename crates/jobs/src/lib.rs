@@ -1,4 +1,4 @@
-//! The work outside requests: the jobs of a running server, and the long work of commands.
+//! The work outside of requests: the jobs of a running server, and the long tasks of commands.
 //!
 //! A server settles games whose time has run out, and claims names that an older release stored. It ends games of erased and
 //! banned players and abandoned games, and holds clocks of suspended players. It deletes expired rows, delivers webhooks and push

@@ -76,7 +76,7 @@ const TOKEN_BYTES: usize = 32;
 const MAIL_FAILS: &str = "mail cannot be sent";
 const MAIL_WORKS: &str = "mail is sent again";
 
-/// What the job needs. Clones share what was seen of the SMTP server.
+/// The settings of the job. Clones share the last known state of the SMTP server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     sender: Arc<Sender>,
@@ -127,7 +127,7 @@ struct MailContext {
     aged_at: Mutex<Option<Instant>>,
 }
 
-/// What becomes of a mail in the outbox.
+/// The fate of a mail in the outbox.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     /// The mail was sent, is given up or is obsolete.
@@ -159,8 +159,8 @@ impl MailContext {
         }
     }
 
-    /// Makes one attempt. A mail whose attempt panics, or takes too long for a server that stops, is tried again. It counts for its
-    /// recipient then: the SMTP server may have taken it.
+    /// Makes one attempt. A mail is tried again if its attempt panics, or takes too long for a stopping server. Such an attempt counts for
+    /// the recipient, because the SMTP server may have taken the mail.
     async fn attempt(&self, mail: &Mail) -> Fate {
         let late = async {
             self.stopping.cancelled().await;
@@ -244,7 +244,7 @@ impl Channel for MailContext {
     }
 }
 
-/// Makes one attempt to send a mail, and decides what follows.
+/// Makes one attempt to send a mail, and decides its fate.
 async fn send(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<Fate, DbError> {
     if mail.created_at + lifetime(mail.kind) <= now() {
         note(mail, None, "a mail was given up, because it could not be sent in time");
@@ -303,7 +303,8 @@ async fn send(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<Fate, D
     }
 }
 
-/// Counts a mail for its recipient, and a link that confirms an address for the account that asks as well; `None` if there are too many.
+/// Counts a mail against the limit of its recipient. A link that confirms an address also counts for the account that asks. `None` if a
+/// limit is reached.
 async fn reserve(pool: &PgPool, settings: &Settings, mail: &Mail) -> Result<Option<Vec<Uuid>>, DbError> {
     let recipient = hash(settings, &[b"address", mailbox(&mail.recipient.key()).as_bytes()]);
     let asker = hash(settings, &[b"player", mail.player.0.as_bytes()]);
@@ -330,7 +331,7 @@ async fn give_back(pool: &PgPool, reserved: &[Uuid]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Logs what has become of a mail, without the address.
+/// Logs the fate of a mail, without the address.
 fn note(mail: &Mail, reply: Option<u16>, message: &'static str) {
     let kind = mail.kind.as_str();
     if let Some(line) = repeats::admit(message, kind) {
@@ -376,9 +377,9 @@ const fn lifetime(kind: MailKind) -> Duration {
     }
 }
 
-/// The limit of an address for a kind of mail. One kind does not use up another's. Links that confirm an address are sent to any address
-/// that a client names. They must keep away neither a link for a new password nor a notice. One link for a new password always works,
-/// because it is sent if none was within an hour.
+/// The limit of an address for a class of mails. The classes have separate limits. Links that confirm an address go to any address that a
+/// client names, so they must not use up the limit of other mails. A link for a new password always works, because one is sent if none was
+/// within an hour.
 const fn class(kind: MailKind) -> (&'static str, AddressLimit) {
     match kind {
         MailKind::VerifyEmail => ("verify", AddressLimit { hourly: 3, daily: 10, has_hourly_one: false }),
@@ -390,7 +391,7 @@ const fn class(kind: MailKind) -> (&'static str, AddressLimit) {
 /// How many links that confirm an address one account causes.
 const ASKER_LIMIT: AddressLimit = AddressLimit { hourly: 5, daily: 10, has_hourly_one: false };
 
-/// The mailbox of an address, for the limits: what stands behind a `+` is its owner's own.
+/// The mailbox to which an address belongs, for the limits: addresses that differ only after a `+` have the same owner.
 fn mailbox(key: &str) -> String {
     let (local, domain) = key.rsplit_once('@').unwrap_or((key, ""));
     format!("{}@{domain}", local.split('+').next().unwrap_or(local))

@@ -12,7 +12,7 @@ use mancala_process::{clock::now, metrics::Metrics};
 /// The pause between two rounds: an erased player is gone from all games within minutes, also after a crash.
 const PAUSE: Duration = Duration::from_mins(1);
 
-/// What maintenance ends, deletes and archives.
+/// The settings of maintenance.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// How long rows are kept.
@@ -23,7 +23,7 @@ pub struct Settings {
     pub archived_after: Option<time::Duration>,
 }
 
-/// The jobs, with what the log says when one of them begins to fail, and when it works again.
+/// The jobs, each with the lines that the log has when it begins to fail, and when it works again.
 const JOBS: [(&str, &str, &str); 6] = [
     ("names", "not all names of accounts were claimed", "names of accounts are claimed again"),
     ("observation", "the metrics do not show backups and standbys", "the metrics show backups and standbys again"),

@@ -46,7 +46,7 @@ pub enum RebuildError {
     TakenOver,
 }
 
-/// What was done since the last report.
+/// The progress since the last report.
 #[derive(Debug)]
 pub struct Advance {
     /// Games, each of which is reported when it was read, and again when it was loaded.
@@ -55,8 +55,8 @@ pub struct Advance {
     pub unreadable: Vec<(GameId, DbError)>,
 }
 
-/// Goes on with a rebuild until the new explorer is in use; returns how many games it counts. The database works over as many
-/// connections as the pool has.
+/// Continues a rebuild until the new explorer is in use; returns how many games it counts. The database runs as many statements at once as
+/// the pool has connections.
 pub async fn rebuild(
     pool: &PgPool,
     patience: &Patience,

@@ -19,8 +19,8 @@ use mancala_process::{clock::now, metrics::Metrics, repeats};
 /// The pause between two rounds. Until a clock is held, it runs against a player who may not move.
 const PAUSE: StdDuration = StdDuration::from_secs(10);
 
-/// How long after a suspension its player's games are searched for that end. Later ones are invitations of others, which expire. Clocks
-/// that a suspension stops are searched for as long as it lasts.
+/// How long after a suspension the games that it ends are searched for. Later ones are invitations by others, which expire. Clocks that a
+/// suspension stops are searched for while it lasts.
 const SEARCHED_FOR: Duration = Duration::days(7);
 
 /// How many players one round handles, and how many games of each; and how many held games one statement reads.

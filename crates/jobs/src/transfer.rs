@@ -58,7 +58,7 @@ pub enum TransferError {
 /// The progress of an export.
 #[derive(Clone, Copy, Debug)]
 pub enum ExportProgress<'a> {
-    /// All games up to `last` are written: so many more games, and so many more bytes. They may be in a buffer.
+    /// All games up to `last` are written: the games and bytes since the last report. They may still be in a buffer.
     Written { games: u64, bytes: u64, last: GameId },
     /// A game cannot be read, and was left out.
     Damaged { game: GameId, cause: &'a DbError },
@@ -148,7 +148,7 @@ pub type ReadGame =
 pub enum ImportProgress<'a> {
     /// This many more bytes were read, games imported, and games found to be imported before.
     Advanced { bytes: u64, games: u64, known: u64 },
-    /// A game was refused. The place is that of the error if it is known, otherwise the game's first line.
+    /// A game was refused. The place is that of the error if it is known, otherwise the first line of the game.
     Refused { line: usize, column: Option<usize>, cause: &'a str },
 }
 

@@ -1,4 +1,5 @@
-//! What leaves the service: requests to webhooks, push services and issuers of sign-ins, and mail. Knows no database and no handler.
+//! Traffic that leaves the service: requests to webhooks, push services and issuers of sign-ins, and mail. Knows no database and no
+//! handler.
 
 #![forbid(unsafe_code)]
 

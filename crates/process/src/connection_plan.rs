@@ -1,8 +1,7 @@
 //! How a process divides its connections to the database among its parts.
 //!
-//! What a move needs comes first: the writers, the readers of revoked credentials and of changes, and for each worker a look-up
-//! and a read. With few connections there are fewer workers, and the jobs share one connection. Nothing opens a connection
-//! that is not in the plan.
+//! The connections of a move come first: the writers, the readers of revocations and of changes, and for each worker a look-up and a read.
+//! With few connections there are fewer workers, and the jobs share one connection. Nothing opens a connection that is not in the plan.
 
 use thiserror::Error;
 
@@ -15,11 +14,11 @@ const READS_MAX: u32 = 16;
 /// The most workers: more would leave too few connections for each.
 const WORKERS_MAX: u32 = 8;
 
-/// Connections for the reads of heavy work, and for webhooks: conversions beside the records of attempts.
+/// Connections for the reads of heavy work, and for webhooks, which convert events while they record attempts.
 const HEAVY_MAX: u32 = 3;
 const WEBHOOKS_MAX: u32 = 3;
 
-/// What the options and the machine ask for.
+/// The demand of the options and the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand {
     /// Threads that answer requests.
@@ -44,7 +43,7 @@ pub struct ConnectionPlan {
     pub heavy: u32,
     /// Deadlines and maintenance: two connections, or one shared.
     pub housekeeping: u32,
-    /// Whether one tells how far the primary's log is. The connections to the standby are not counted: each pool has as many as its
+    /// Whether a connection reads how far the primary's log is. Connections to the standby are not counted: each pool has as many as its
     /// pool to the primary.
     pub has_standby: bool,
     /// The connections of webhooks, the computer, analyses and the explorer.
@@ -68,7 +67,8 @@ pub enum Supply {
 pub enum JobConnections {
     /// All jobs share one connection, and one thread.
     Shared,
-    /// So many for webhooks, one for each thread of the computer and of analyses, and one for the explorer.
+    /// The jobs have connections of their own: `webhooks`, one for each engine thread of the computer and of analyses, and one for the
+    /// explorer.
     Own { webhooks: u32, engines: u32 },
 }
 
@@ -80,7 +80,7 @@ pub struct TooFew {
 }
 
 impl ConnectionPlan {
-    /// Divides up to `max` connections; `None` for as many as are of use.
+    /// Divides up to `max` connections; with `None`, as many as the parts can use.
     pub fn of(demand: Demand, max: Option<u32>) -> Result<Self, TooFew> {
         let wanted = demand.workers.clamp(1, WORKERS_MAX);
         let mut plan = Self {

@@ -43,8 +43,8 @@ pub struct TooFewFiles {
 }
 
 impl FilePlan {
-    /// Raises the limit of open files as far as needed and allowed, because the usual one (1,024) is too low for a server.
-    /// Divides them, with so many connections to the database.
+    /// Raises the limit of open files as far as needed and allowed, because the usual limit (1,024) is too low for a server. Divides the
+    /// files, of which `database` are connections to the database.
     pub fn of_process(database: u32) -> Result<Self, TooFewFiles> {
         let (usual, allowed) = getrlimit(Resource::RLIMIT_NOFILE).unwrap_or((1024, 1024));
         let wanted = CONNECTIONS_MAX * FILES_EACH + ATTEMPTS_MAX + OTHERS + u64::from(database);

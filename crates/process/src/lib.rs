@@ -1,5 +1,5 @@
-//! What every part of a server process stands on: its clock, its metrics, and the lines of its log. Also how its connections, files
-//! and processors are divided. Knows no game, no database and no HTTP.
+//! The base of every part of a server process: its clock, its metrics and its log. Also the plans that divide its connections, files and
+//! processors. Knows no game, no database and no HTTP.
 
 #![forbid(unsafe_code)]
 

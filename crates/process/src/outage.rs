@@ -98,10 +98,10 @@ pub struct Outage {
     state: Mutex<State>,
 }
 
-/// What makes the work fail.
+/// The likely cause of an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
-    /// The database, which is asked for nothing but an answer.
+    /// The database itself: the work only checks that it answers.
     Database,
     /// Most often the database.
     BehindDatabase,
@@ -124,7 +124,8 @@ struct Over {
 }
 
 impl Outage {
-    /// An outage of a service beside the database. `begins` says what does not work, and `ends` that it works again.
+    /// An outage of a service other than the database. `begins` is the line when it begins, and `ends` the line when the service works
+    /// again.
     pub const fn new(begins: &'static str, ends: &'static str) -> Self {
         Self::with_cause(Cause::Other, begins, ends)
     }
@@ -162,7 +163,7 @@ impl Outage {
         }
     }
 
-    /// Notes a success, and logs how long the outage took if it is over with it.
+    /// Records a success. If it ends the outage, logs how long the outage took.
     pub fn works(&self) {
         let now = Instant::now();
         if let Some(Over { lasted, failures }) = self.end(now) {

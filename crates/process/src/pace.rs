@@ -13,7 +13,7 @@ const TICK: Duration = Duration::from_millis(1);
 /// The most ticks of one rest: under full load the engine works a sixtieth of the time, without moves all the time.
 const REST_MAX: u32 = 59;
 
-/// Rests a search while the process is busy with moves. `is_busy` says whether it is; `rest` and `go_on` signal the search.
+/// Pauses a search while the process is busy with moves. `is_busy` tells whether it is; `rest` and `go_on` signal the search.
 pub async fn keep_pace(is_busy: impl Fn() -> bool, rest: impl Fn(), go_on: impl Fn()) -> Infallible {
     loop {
         let mut rested = 0;

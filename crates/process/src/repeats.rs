@@ -22,10 +22,10 @@ const KINDS_MAX: usize = 256;
 /// A kind that has had no line for this long is forgotten, once all that was left out has been reported.
 const FORGOTTEN_AFTER: Duration = Duration::from_mins(1);
 
-/// How long lines that were left out wait for a next line before they are reported on their own.
+/// How long skipped lines wait for a next line before they are reported without one.
 const REPORTED_AFTER: Duration = Duration::from_secs(10);
 
-/// The kind of lines that share an allowance because there are too many kinds.
+/// The kind of all further lines once there are too many kinds; they share an allowance.
 const OTHERS: u64 = 0;
 
 static LINES: LazyLock<Repeats> = LazyLock::new(Repeats::default);
@@ -42,7 +42,7 @@ pub fn admit(place: &'static str, cause: &str) -> Option<Admitted> {
     LINES.admit(place, cause, Instant::now())
 }
 
-/// Reports what was left out of kinds that have no next line. Runs until it is dropped.
+/// Reports skipped lines of kinds that have no next line. Runs until it is dropped.
 pub async fn report() {
     loop {
         tokio::time::sleep(REPORTED_AFTER).await;
@@ -85,7 +85,7 @@ impl Repeats {
         Some(Admitted { left_out: (left_out > 0).then_some(left_out) })
     }
 
-    /// Takes what was left out of kinds whose last line is some time ago.
+    /// Takes the counts of skipped lines of kinds whose last line is some time ago.
     fn overdue(&self, now: Instant) -> Vec<(&'static str, u64)> {
         let mut kinds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_overdue = |kind: &&mut Kind| kind.left_out > 0 && now.duration_since(kind.last) >= REPORTED_AFTER;

@@ -1,4 +1,4 @@
-//! What is sent to clients: the wire types of games, moves and events, and which waiting requests a change wakes. Knows no route.
+//! Data for clients: the wire types of games, moves and events. Also decides which waiting requests a change wakes. Knows no route.
 
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,10 @@
-//! Writing and reading numbers of any width, bit by bit. Knows nothing of what they stand for.
+//! Writing and reading numbers of any width, bit by bit. Does not know what the numbers mean.
 
 use uuid::Uuid;
 
 use super::error::ArchiveError;
 
-/// How many bits say how long a number is.
+/// The width of the field that holds the length of a number, in bits.
 const LENGTH_BITS: u32 = 6;
 
 /// How many bits a number below `count` takes.

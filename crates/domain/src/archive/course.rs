@@ -1,4 +1,4 @@
-//! What follows from a log so far, for the writer and the reader alike: the position, the seat to move, the number of the ply.
+//! The state that follows from a log so far, for writer and reader alike. It has the position, the seat to move, and the number of the ply.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ pub(super) struct Course {
     /// With its history, where the rules ask for one.
     position: AnyPosition,
     ply: u32,
-    /// Whether takebacks say which increments they take back.
+    /// Whether takebacks record the increments that they take back.
     pub(super) returns_increments: bool,
     /// The positions after the plies, without their histories, and the opening as ply 0.
     positions: HashMap<u32, AnyPosition>,
@@ -64,7 +64,7 @@ impl Course {
         }
     }
 
-    /// Goes on after a ply. `moved` has its position with the history that it leads to.
+    /// Advances by a ply. `moved` has the new position with its history.
     pub(super) fn follow(&mut self, moved: &Moved) {
         self.ply = moved.ply;
         self.positions.insert(moved.ply, moved.position.afresh());

@@ -10,7 +10,7 @@ pub enum ArchiveError {
     Unwritable {
         /// The event.
         seq: u32,
-        /// What it is.
+        /// The description of the error.
         detail: &'static str,
     },
     /// The log or the archive is longer than any game's.

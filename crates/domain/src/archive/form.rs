@@ -17,7 +17,7 @@ pub(super) const COUNT_BITS: u32 = 15;
 /// How many bits the number of an opponent's kind takes.
 pub(super) const OPPONENT_BITS: u32 = 3;
 
-/// A log, as it is written and read.
+/// A log in the form in which archives are written and read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivedLog {
     /// All events, from the first one on.
@@ -35,7 +35,7 @@ pub(super) const KIND_BITS: u32 = 5;
 /// How many bits the number of an offer's kind takes.
 pub(super) const OFFER_BITS: u32 = 3;
 
-/// The kinds of event by their numbers. All but `created`, which is the first event.
+/// The kinds of event by their numbers: all but `created`, which is always the first event.
 pub(super) mod kind {
     pub(in crate::archive) const JOINED: u64 = 0;
     pub(in crate::archive) const RESEATED: u64 = 1;

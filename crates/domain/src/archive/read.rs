@@ -25,8 +25,8 @@ pub fn decode(bytes: &[u8]) -> Result<ArchivedLog, ArchiveError> {
     if checksum(bits, &log.events) == *expected { Ok(log) } else { Err(ArchiveError::Checksum) }
 }
 
-/// The log of an archive without a check of its checksum, which would take most of the time. A caller compares the log with
-/// what it knows of the game.
+/// Reads the log of an archive without checking its checksum, because the check takes most of the time. The caller compares the log with
+/// the game.
 ///
 /// # Errors
 ///

@@ -26,8 +26,8 @@ impl Game {
         is_own_turn.then_some(()).ok_or(Refusal::NotYourTurn)
     }
 
-    /// The other player, as far as a player could begin something with them: join their game, make them an offer, or agree on a
-    /// rematch. A block between the two forbids that. `None` if no block makes a difference: what was begun is played on.
+    /// The other player that an action approaches: joining the game, an offer, or a rematch. A block between the two forbids these. `None`
+    /// if there is no such player, so that no block can matter.
     pub fn approached_by(&self, player: PlayerId) -> Option<PlayerId> {
         let other = if self.seats(player) {
             Seat::ALL.into_iter().filter_map(|seat| self.players()[seat]).find(|other| *other != player)

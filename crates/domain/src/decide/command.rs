@@ -10,18 +10,18 @@ pub struct Command<'a> {
     pub player: PlayerId,
     /// The versions at which the game may be; `None`: any.
     pub if_version: Option<&'a [u32]>,
-    /// What to do.
+    /// The action.
     pub action: Action<'a>,
 }
 
-/// What to do, with what the decision depends on beside the game.
+/// An action, with the data beside the game on which the decision depends.
 #[derive(Clone, Copy, Debug)]
 pub enum Action<'a> {
     /// Take the free seat.
     Join {
         /// The join code that the player gave.
         join_code: Option<&'a str>,
-        /// What it depends on.
+        /// The data on which the decision depends.
         context: JoinContext,
     },
     /// Give an open game by link a new join code: the old one is void.
@@ -37,7 +37,7 @@ pub enum Action<'a> {
         ply: u32,
         /// The move as the player wrote it.
         word: &'a str,
-        /// The ply that the log has under this number, if any. It shows that a request is a repetition.
+        /// The ply that the log already has under this number, if any. By it, a repeated request is recognised.
         recorded: &'a [Ply],
     },
     /// Play several plies of one turn: all of them, or none.
@@ -51,9 +51,9 @@ pub enum Action<'a> {
     },
     /// Propose something to the other player. If the other player has proposed the same, this accepts it.
     Offer {
-        /// What to propose.
+        /// The subject of the proposal.
         subject: Subject<'a>,
-        /// What it depends on.
+        /// The data on which the decision depends.
         context: OfferContext,
     },
     /// Accept the other player's offer.
@@ -64,7 +64,7 @@ pub enum Action<'a> {
     Withdraw {
         /// The kind of the offer.
         kind: OfferKind,
-        /// Whether a player of the game is suspended and does not move: a pause goes on then.
+        /// Whether a suspended player of the game cannot move. In that case the pause goes on.
         has_suspended_player: bool,
     },
     /// Resign the game.

@@ -1,5 +1,5 @@
-//! What decisions depend on beside the game: a type for each action that depends on something. None has a default, so a caller
-//! that forgets to look does not compile.
+//! The data beside the game on which decisions depend: a type for each action that needs some. No type has a default, so a caller that
+//! forgets to load the data does not compile.
 
 use crate::{ComputerGames, Event, GameId, OfferKind, Ply};
 
@@ -7,7 +7,7 @@ use crate::{ComputerGames, Event, GameId, OfferKind, Ply};
 /// rematches it counts in the whole game, because they come after its last ply.
 pub const OFFERS_MAX: u32 = 3;
 
-/// What joining depends on.
+/// The data on which joining depends.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinContext {
     /// Unfinished games of the player.
@@ -16,30 +16,30 @@ pub struct JoinContext {
     pub is_blocked: bool,
 }
 
-/// What making an offer depends on.
+/// The data on which an offer depends.
 #[derive(Clone, Copy, Debug)]
 pub struct OfferContext {
-    /// How many of its kind the player has made since the last ply, pending or not.
+    /// How many offers of this kind the player has made since the last ply, whether pending or not.
     pub offers_made: u32,
     /// Whether there is a block between the two players.
     pub is_blocked: bool,
 }
 
-/// What a takeback depends on.
+/// The data on which a takeback depends.
 #[derive(Clone, Copy, Debug)]
 pub struct TakebackContext<'a> {
     /// The newest plies, oldest first.
     pub newest_plies: &'a [Ply],
-    /// The whole log, if the clock has increments. Otherwise the log is not looked at.
+    /// The whole log, if the clock has increments. Otherwise the log is not read.
     pub log: &'a [Event],
 }
 
-/// What a rematch depends on.
+/// The data on which a rematch depends.
 #[derive(Clone, Copy, Debug)]
 pub struct RematchContext {
     /// Makes the id of the game that a rematch begins. The decision puts it into the slot of the game before.
     pub new_game_id: fn() -> GameId,
-    /// Unfinished games of the player that has most of them.
+    /// Unfinished games of the player that has more of them.
     pub running_games: u32,
     /// Who would play it.
     pub opponent: RematchOpponent,

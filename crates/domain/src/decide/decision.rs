@@ -9,7 +9,7 @@ use crate::{Event, Fact, Game, GameResult, Offer, OfferKind, PlayerId, Reason, S
 /// What a command leads to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
-    /// The events to append. None if the command asks for what is so already: a repeated request.
+    /// The events to append. Empty if the game already is as the command demands: a repeated request.
     pub events: Vec<Event>,
     /// What the single move among the events does on the board, in order. The log does not store them. Empty if there are
     /// several moves.
@@ -17,8 +17,7 @@ pub struct Decision {
 }
 
 impl Game {
-    /// Decides on a command. Nothing else decides what may happen to a game, except [`Game::due`], whose events come
-    /// first.
+    /// Decides on a command. Apart from [`Game::due`], whose events come first, only this function decides what may happen to a game.
     pub fn decide(&self, command: &Command<'_>, now: OffsetDateTime) -> Result<Decision, Refusal> {
         let Facts { facts, effects } = match command.action {
             Action::Join { join_code, context } => self.join(command, join_code, context)?.into(),
@@ -61,8 +60,8 @@ impl Game {
         self.events(vec![Fact::Analysed], in_microseconds(at))
     }
 
-    /// The events by which an account takes the seats of a guest. A game between the two becomes one against oneself: what was
-    /// offered in it is withdrawn, because no opponent is left to answer. An invitation of the account by the guest is aborted.
+    /// The events by which an account takes over the seats of a guest. A game between the two becomes a game against oneself: its offers
+    /// are withdrawn, because no opponent is left to answer. An invitation of the account by the guest is aborted.
     pub fn reseated(&self, guest: PlayerId, player: PlayerId, at: OffsetDateTime) -> Vec<Event> {
         let seats = Seat::ALL.into_iter().filter(|seat| self.players()[*seat] == Some(guest));
         let mut facts: Vec<Fact> = seats.map(|seat| Fact::Reseated { seat, player }).collect();
@@ -97,7 +96,7 @@ impl Game {
         self.events(facts.into_iter().collect(), in_microseconds(at))
     }
 
-    /// Numbers and dates facts. Time never runs backwards within a game, whatever the machine's clock does.
+    /// Gives facts their numbers and times. Time never runs backwards within a game, even if the machine's clock does.
     pub(super) fn events(&self, facts: Vec<Fact>, at: OffsetDateTime) -> Vec<Event> {
         let at = at.max(self.updated_at());
         (self.version() + 1..).zip(facts).map(|(seq, fact)| Event { seq, at, fact }).collect()

@@ -55,7 +55,7 @@ impl Game {
         }
     }
 
-    /// The side that a player resigns: the own one; in a game against oneself, the one to move.
+    /// The side that a player resigns: the player's own; in a game against oneself, the side to move.
     fn side_resigned_by(&self, player: PlayerId) -> Side {
         let turn = self.position().turn();
         if self.player_at(turn) == Some(player) { turn } else { turn.other() }

@@ -1,10 +1,10 @@
-//! What one action leads to, before it is dated and numbered.
+//! The facts that one action leads to, before they become events with numbers and times.
 
 use mancala_rules::Effect;
 
 use crate::Fact;
 
-/// What one action leads to.
+/// The facts that one action leads to.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) facts: Vec<Fact>,

@@ -48,8 +48,8 @@ impl Game {
         Ok(vec![Fact::Joined { seat: self.terms().creator.other(), player: command.player }])
     }
 
-    /// The refusal for a player whom a block keeps out of an open game. It says that the code is wrong, or that there is no
-    /// such game. Other players get both refusals, too, so that neither reveals a block.
+    /// The refusal for a player whom a block keeps out of an open game: the code is wrong, or there is no such game. Players without a
+    /// block get the same refusals in other cases, so neither refusal reveals a block.
     fn closed_to(&self, player: PlayerId) -> Refusal {
         match self.terms().opponent {
             Opponent::Link { .. } if self.is_visible_to(Some(player)) => Refusal::WrongJoinCode,

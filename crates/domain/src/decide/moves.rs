@@ -1,4 +1,4 @@
-//! Playing a move, and what it does to pending offers.
+//! Playing a move, and its effect on pending offers.
 
 use std::slice;
 
@@ -113,8 +113,8 @@ fn is_recorded(command: &Command<'_>, ply: u32, words: &[impl AsRef<str>], recor
         && (ply..).zip(words).zip(recorded).all(|((number, word), recorded)| is_same((number, word, recorded)))
 }
 
-/// What a move does to a pending offer. A move declines the other player's offer to end the game, and changes what
-/// could be taken back.
+/// The effect of a move on a pending offer. The other player's offer of a draw, an end or a takeback is declined. The mover's own offer of
+/// a takeback is withdrawn.
 fn dropped_by_move(&Offer { kind, seat: by, .. }: &Offer, seat: Seat) -> Option<Fact> {
     match kind {
         OfferKind::Draw | OfferKind::End | OfferKind::Takeback if by != seat => {

@@ -99,7 +99,7 @@ impl Game {
         }
     }
 
-    /// What follows when both players want what a seat has offered.
+    /// The facts that follow when both players want what a seat has offered.
     fn agree(&self, subject: &Subject<'_>, offered_by: Seat, now: OffsetDateTime) -> Result<Facts, Refusal> {
         let seat = offered_by.other();
         match subject {
@@ -120,8 +120,8 @@ impl Game {
         }
     }
 
-    /// The last turn of a seat is taken back, and the increments of what is undone. Offers to end the game were about
-    /// another position.
+    /// Takes back the last turn of a seat, with the increments of the undone plies. Offers to end the game are dropped, because they were
+    /// about another position.
     fn take_back(&self, seat: Seat, context: &TakebackContext<'_>, now: OffsetDateTime) -> Result<Facts, Refusal> {
         let (to_ply, position) = self.turn_began(context.newest_plies, seat).ok_or(NothingToOffer::NoTurn)?;
         let increments = Increments::of(self.id(), context.log).unwrap_or_default().since(to_ply);
@@ -152,7 +152,7 @@ impl Game {
     fn is_agreed(&self, subject: &Subject<'_>, offered_by: Seat) -> bool {
         match subject {
             Subject::Draw => self.is_over_by_agreement() && self.position().outcome().is_none(),
-            // An agreed end is a move, which an agreed draw is not.
+            // An agreed end is a ply of the game; an agreed draw is not.
             Subject::End => self.is_over_by_agreement() && self.position().outcome().is_some(),
             Subject::Takeback(context) => context.newest_plies.last().is_some_and(|last| {
                 matches!(last.mv, PlyAction::Takeback { .. }) && self.players()[offered_by] == Some(last.player)

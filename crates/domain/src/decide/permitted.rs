@@ -1,4 +1,4 @@
-//! What a player may do with a game as it is: every answer is a decision that is not executed.
+//! The actions that a player may take in a game now. Each is found by a decision that is not executed.
 
 use std::iter;
 

@@ -6,7 +6,7 @@ use thiserror::Error;
 use super::OFFERS_MAX;
 use crate::{RUNNING_GAMES_MAX, TooManyComputerGames};
 
-/// Why a command is refused. The game stays as it is.
+/// The reason for which a command is refused. The game stays unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The player may not see the game.
@@ -78,10 +78,10 @@ pub enum Refusal {
     /// The rules do not allow the move.
     #[error("{0}")]
     Illegal(#[from] IllegalMove),
-    /// The text is no move of the game. Nor is an agreed end, which takes an offer.
+    /// The text is no move of the game, or is an agreed end, which takes an offer.
     #[error("{0}")]
     NotAMove(ParseMoveError),
-    /// A ply of a turn is refused, so none of the turn is played.
+    /// A ply of a turn is refused, so no ply of the turn is played.
     #[error("move {index}: {refusal}")]
     InTurn {
         /// Which of the moves, from 0.
@@ -93,7 +93,7 @@ pub enum Refusal {
     },
 }
 
-/// Why something cannot be offered in a game as it is.
+/// The reason for which something cannot be offered in a game now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NothingToOffer {
     /// The game has no other human player.
@@ -114,13 +114,13 @@ pub enum NothingToOffer {
     /// Time is unlimited.
     #[error("no time runs in this game")]
     NoClock,
-    /// The clock stands for a suspended player, and no player ends that.
+    /// The clock is stopped for a suspended player, and players cannot start it again.
     #[error("the clock stands as long as a player of the game is suspended")]
     ClockHeld,
     /// The rules have no agreed end.
     #[error("the rules of this game know no agreed end")]
     NoAgreedEnd,
-    /// The game's log has its greatest length.
+    /// The game's log has reached its greatest length.
     #[error("too much was offered in this game already")]
     LogFull,
     /// The player has offered it too often since the last ply.

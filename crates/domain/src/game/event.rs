@@ -8,8 +8,8 @@ use time::{Duration, OffsetDateTime};
 use super::{GameResult, OfferKind, Terms};
 use crate::{BySeat, Clock, GameId, PlayerId, Seat};
 
-/// The most plies of a game, with those that are taken back: many times what people play. The last one ends the game with a
-/// draw, so that no game costs its readers without bound.
+/// The most plies of a game, including those that are taken back: many times as many as people play. The last one ends the game with a
+/// draw, so that the cost of reading a game is bounded.
 pub const PLIES_MAX: u32 = 2_000;
 
 /// The most events of a log to which offers and join codes still add: four for each ply.
@@ -22,11 +22,11 @@ pub struct Event {
     pub seq: u32,
     /// When it happened; never before the previous event.
     pub at: OffsetDateTime,
-    /// What happened.
+    /// The fact.
     pub fact: Fact,
 }
 
-/// What happened.
+/// A fact: something that happened in a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
     /// The game was created: the first event of every log, and only the first.
@@ -58,7 +58,7 @@ pub enum Fact {
     Offered {
         /// The offering player's seat.
         seat: Seat,
-        /// What is offered.
+        /// The kind of the offer.
         kind: OfferKind,
         /// In a takeback, the ply after which the game would go on.
         to_ply: Option<u32>,
@@ -118,7 +118,7 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// Whether the game is over with it.
+    /// Whether this fact ends the game.
     pub const fn ends_game(&self) -> bool {
         matches!(self, Fact::Declined | Fact::Expired | Fact::Aborted { .. } | Fact::Finished(_))
     }
@@ -157,7 +157,7 @@ pub struct Moved {
     pub ply: u32,
     /// The seat that played it.
     pub seat: Seat,
-    /// What was played.
+    /// The played move.
     pub mv: PlyAction,
     /// The position after it.
     pub position: AnyPosition,

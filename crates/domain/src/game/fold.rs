@@ -38,7 +38,7 @@ pub enum ReplayError {
     },
 }
 
-/// How a game comes to be.
+/// The beginning of a game: created, replayed from its log, or read from its row.
 impl Game {
     /// A new game, and the event that begins its log. An open game expires after `open_for`.
     pub fn create(
@@ -254,7 +254,7 @@ impl Game {
         self.state.id
     }
 
-    /// What was fixed at its creation.
+    /// The terms, which were fixed when the game was created.
     pub const fn terms(&self) -> &Terms {
         &self.state.terms
     }
@@ -345,7 +345,7 @@ impl Game {
     }
 }
 
-/// What follows from what a game is.
+/// Facts that follow from the state of a game.
 impl Game {
     /// The seat at a side of the board now: a pie swap exchanges the sides of the players.
     pub fn seat_at(&self, side: Side) -> Seat {
@@ -408,7 +408,7 @@ impl Game {
         self.terms().is_practice && matches!(self.terms().opponent, Opponent::Computer { .. })
     }
 
-    /// The level of the computer, if it is to move.
+    /// The level of the computer, if the computer is to move.
     pub fn computer_to_move(&self) -> Option<Level> {
         let seat = self.seat_to_move()?;
         match self.terms().opponent {

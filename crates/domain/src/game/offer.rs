@@ -1,17 +1,17 @@
-//! Offers: what one player proposes and the other may accept.
+//! Offers: proposals of one player that the other may accept.
 
 use time::OffsetDateTime;
 
 use crate::Seat;
 
-/// What can be offered.
+/// The kinds of offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferKind {
     /// To end the game without a winner.
     Draw,
-    /// To end the game where the rules let both agree to (Oware): each takes the own row.
+    /// To end the game where the rules let both players agree to it (Oware): each takes the seeds of the own row.
     End,
-    /// To undo the last turn of the offering player, and what was played since.
+    /// To undo the last turn of the offering player, and all plies since.
     Takeback,
     /// To stop the clock for now.
     Pause,
@@ -39,7 +39,7 @@ impl OfferKind {
 /// A pending offer. A game has at most one of each kind: offering what the other player has offered accepts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// What is offered.
+    /// The kind of the offer.
     pub kind: OfferKind,
     /// The offering player's seat.
     pub seat: Seat,

@@ -25,13 +25,13 @@ pub struct Ply {
     pub side: Side,
     /// The player that played it.
     pub player: PlayerId,
-    /// What was played.
+    /// The played move.
     pub mv: PlyAction,
     /// When it was played.
     pub at: OffsetDateTime,
     /// Time since the ply before.
     pub elapsed: Duration,
-    /// What happened on the board, in order; empty for a takeback.
+    /// The effects on the board, in order; empty for a takeback.
     pub effects: Vec<Effect>,
     /// The position after it.
     pub position: AnyPosition,

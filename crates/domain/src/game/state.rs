@@ -12,7 +12,7 @@ use crate::{BySeat, GameId, PlayerId, Time};
 pub struct GameState {
     /// The game's id.
     pub id: GameId,
-    /// What was fixed at its creation.
+    /// The terms, which were fixed when the game was created.
     pub terms: Terms,
     /// The last event's `seq`.
     pub version: u32,

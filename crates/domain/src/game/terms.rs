@@ -1,10 +1,10 @@
-//! What is fixed when a game is created: its rules, its clock, its start, and which players may join and read it.
+//! The terms of a game, which are fixed at its creation: its rules, its clock, its start, and which players may join and read it.
 
 use mancala_rules::{AnyOptions, AnyPosition};
 
 use crate::{Clock, GameId, Level, PlayerId, Seat, Slot};
 
-/// What is fixed when a game is created, except the join code of a game by link.
+/// The terms of a game, which are fixed when it is created. A game by link also has a join code, which may change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// Variant, preset and options.

@@ -12,7 +12,7 @@ use mancala_http::answer::cursor::Cursors;
 use mancala_wire::live::NAMED_GAMES_MAX;
 use uuid::Uuid;
 
-/// The most games that a position names: as many as a notification does.
+/// The most games that a position names: the number that a notification names.
 const AHEAD_MAX: usize = NAMED_GAMES_MAX;
 
 /// A position in the feed of a player's events.
@@ -32,7 +32,7 @@ pub struct FeedPosition {
 pub struct Rest {
     /// The last event that was read, in the order of games and of their `seq`.
     pub past: (GameId, u32),
-    /// The moment of the first read, from which the feed goes on after the rest.
+    /// The moment of the first read. The feed continues from it after the other games were read.
     pub next: Moment,
 }
 
@@ -152,7 +152,7 @@ mod tests {
     fn the_longest_position_is_opened() {
         let cursors = Cursors::new([7; 32]);
         let ana = PlayerId(Uuid::from_u128(1));
-        // A moment names at most so many transactions, since a transaction that is under way for weeks.
+        // A moment names at most this many transactions, even with a transaction that is under way for weeks.
         let names: Vec<_> = (0..50).map(|n| (1_000_000_000_u64 + n).to_string()).collect();
         let since = moment(&format!("9000000000000000000:2000000000:{}:-2147483648:1800000000", names.join(",")));
         let rest = Rest { past: (game(1), u32::MAX), next: since.clone() };

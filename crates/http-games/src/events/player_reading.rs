@@ -48,7 +48,7 @@ pub async fn begin(state: &AppState, resume: Option<ResumeFrom>) -> Result<FeedP
 pub struct Batch {
     pub events: Vec<PlayerEventView>,
     pub position: FeedPosition,
-    /// Whether no more events are stored after it.
+    /// Whether the database has no later events.
     pub is_last: bool,
 }
 
@@ -113,8 +113,8 @@ async fn read_once(state: &AppState, player: PlayerId, position: &FeedPosition, 
     Ok(Batch { events, position: end, is_last })
 }
 
-/// Up to `limit` events after a position, of these games only: a notification has named them. Other games are read if these are
-/// too many, or if a read of all games has begun.
+/// Reads up to `limit` events after a position, in these games only, which a notification has named. All games are read instead if these
+/// are too many, or if a read of all games has begun.
 pub async fn read_named(
     state: &AppState,
     player: PlayerId,

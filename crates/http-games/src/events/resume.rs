@@ -18,7 +18,7 @@ pub const VARIES: (HeaderName, &str) = (header::VARY, "Accept, Authorization, La
 pub struct LogPosition {
     /// The `seq` of the last event that the client has.
     pub after: u32,
-    /// The parameter or header that gave it, for error details.
+    /// The name of the parameter or header, for the details of an error.
     pub source: &'static str,
 }
 

@@ -187,7 +187,7 @@ impl<F: Feed> EventStream<F> {
                 },
                 Ok(FeedRead::NotBefore(pause)) => match self.wait(u32::MAX, pause).await {
                     Wakeup::Notified | Wakeup::TimedOut => {
-                        // The next read covers what was notified meanwhile.
+                        // The next read also covers all notifications up to now.
                         if let Some(subscription) = &self.subscription {
                             self.feed.notified(&subscription.waiter);
                         }

@@ -121,7 +121,7 @@ pub async fn admit(
     }
 }
 
-/// Whether the sign-in of a ticket goes on, if it names one.
+/// Whether the sign-in of a ticket is still in force, if the ticket names one.
 async fn has_sign_in(state: &AppState, caller: Caller) -> Result<bool, Problem> {
     match caller.sign_in {
         Some(family) => Ok(refresh_tokens::is_active(&state.db, caller.player, family).await?),

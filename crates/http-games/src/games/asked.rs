@@ -58,7 +58,7 @@ pub struct Request<'a> {
     pub asked: Asked<'a>,
 }
 
-/// A game, and what else the decision on a request depends on.
+/// A game, with the data beside it on which the decision depends.
 pub(super) struct Loaded {
     /// The game, from the cache or from the database.
     pub(super) found: Arc<Remembered>,
@@ -70,7 +70,7 @@ pub(super) struct Loaded {
     running_games: u32,
     /// For practice: games against the computer.
     computer_games: Option<ComputerGames>,
-    /// Whether a block or a suspension keeps the player from what is asked.
+    /// Whether a block or a suspension keeps the player from the action.
     is_blocked: bool,
     /// How many offers of the kind the player has made since the last ply.
     offers_made: u32,
@@ -79,7 +79,7 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    /// What is asked, with what the decision depends on.
+    /// The action for a request, with the data on which the decision depends.
     pub(super) fn action<'a>(&'a self, asked: Asked<'a>) -> Action<'a> {
         let Self { plies, running_games, is_blocked, offers_made, has_suspended_player, .. } = self;
         let (running_games, is_blocked, offers_made) = (*running_games, *is_blocked, *offers_made);
@@ -120,7 +120,7 @@ impl Loaded {
     }
 }
 
-/// Loads the game, and what else the decision on the request depends on.
+/// Loads the game, and the data beside it on which the decision depends.
 pub(super) async fn load(
     state: &AppState,
     id: GameId,
@@ -191,7 +191,7 @@ async fn recorded(state: &AppState, game: &Game, ply: u32, count: usize) -> Resu
     games::plies(&state.db, game, ply - 1, u32::try_from(count).unwrap_or(u32::MAX)).await
 }
 
-/// Loads how many games the players of a rematch have. The computer plays as many as there are.
+/// Loads how many games the players of a rematch have. The computer has no limit.
 async fn load_rematch(state: &AppState, seat: Seat, loaded: &mut Loaded) -> Result<(), DbError> {
     let SeatedGame { game, players, .. } = &loaded.found.seated;
     let is_person = |player: &PlayerId| Level::of_player(*player).is_none();

@@ -33,12 +33,12 @@ use super::{
     settle::count,
 };
 
-/// How many times a change is decided, on version conflicts and lost connections. After so many in a row the answer is 503,
-/// and the client retries.
+/// How many times a change is decided after version conflicts and lost connections. The last one is answered with 503, and the client
+/// retries.
 pub const ATTEMPTS_MAX: u32 = 8;
 
-/// How much longer each attempt waits than the one before it, from the third on: about half a second in total. A PostgreSQL
-/// that was killed is back by then.
+/// The step by which the wait grows with each attempt from the third on: about half a second in total. By then a killed PostgreSQL has
+/// restarted.
 const RETRY_BACKOFF: Duration = Duration::from_millis(20);
 
 /// What a command has led to.
@@ -130,7 +130,7 @@ pub async fn execute_with(
     ))
 }
 
-/// Executes what is asked, and answers with the game.
+/// Executes the requested action, and answers with the game.
 pub async fn change(
     state: &AppState,
     caller: Caller,
@@ -171,7 +171,7 @@ pub async fn shown_after(
             | Refusal::NoSuchOffer
             | Refusal::OfferPending
             | Refusal::NothingToOffer(_)
-                // The holder of a used link learns no more of a private game.
+                // A player with a used link learns nothing more about a private game.
                 if found.seated.game.is_visible_to(Some(caller.player)) =>
             {
                 Problem::from(&refusal).with_game(GameView::of(&found.seated, Some(caller.player)))

@@ -1,4 +1,4 @@
-//! Whether a game is, or goes on from, a contest between two players.
+//! Whether a game is a contest between two players, or continues one.
 
 use mancala_db::games;
 use mancala_domain::Game;

@@ -174,7 +174,7 @@ pub async fn renew_join_code(
     change(&state, caller, path, if_match, Asked::Action(Action::RenewCode { join_code: &join_code })).await
 }
 
-/// Counts an invitation, last of all: what is refused for another reason, such as a block, is neither counted nor answered so.
+/// Counts an invitation, after all other checks. An invitation that is refused for another reason, such as a block, is not counted.
 async fn count_invitation(
     state: &AppState,
     inviter: PlayerId,

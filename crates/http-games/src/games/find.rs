@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use super::settle::settle;
 
-/// How long a reader waits for a permit. After that it reads without one: what holds the permits will not end by waiting.
+/// How long a reader waits for a permit. After that it reads without one, because the permits may be held for good.
 pub const READ_PERMIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The `Cache-Control` of a game's moves and positions. All caches may keep those of a finished public game for ever, unless it
@@ -59,7 +59,7 @@ pub async fn find_with_code(
     if found.seated.game.due(now()).is_empty() {
         return Ok(found);
     }
-    // The first read after a deadline appends the events that are due.
+    // The first read after a deadline appends the due events.
     settle(state, &found.seated.game).await?;
     readable(find(state, id).await?).map_err(|refusal| Problem::from(&refusal))
 }
@@ -89,8 +89,8 @@ pub async fn with_read_permit<T>(state: &AppState, work: impl Future<Output = T>
     work.await
 }
 
-/// The games with these ids as a database has them now, in this order. What is cached and confirmed is not read again. Deleted games, and those
-/// that cannot be read, are left out.
+/// Reads the games with these ids from a database, in this order. A cached game that the database confirms as unchanged is not read again.
+/// Deleted games and unreadable ones are left out.
 pub async fn find_listed(state: &AppState, db: &PgPool, ids: &[GameId]) -> Result<Vec<Arc<Remembered>>, DbError> {
     let mut found: HashMap<_, _> = ids.iter().filter_map(|id| Some((*id, state.recent.get(*id)?))).collect();
     if !found.is_empty() {
@@ -128,8 +128,8 @@ fn unless_damaged(id: GameId, found: Result<SeatedGame, DbError>) -> Option<Seat
     None
 }
 
-/// Caches a game that was read for display. A command needs the history of a running game, so none is cached without it; nor is one whose last
-/// ply could not be read.
+/// Caches a game that was read for display. A running game is cached only with its history, which commands need, and only if its last ply
+/// could be read.
 fn keep_if_whole(state: &AppState, read: &Arc<Remembered>) {
     let game = &read.seated.game;
     let is_whole = game.ply() == 0 || read.seated.last_ply.is_some();
@@ -138,7 +138,7 @@ fn keep_if_whole(state: &AppState, read: &Arc<Remembered>) {
     }
 }
 
-/// The game as it is now. A cached game is not read again if the database confirms that it is unchanged. These lookups are
+/// Finds the current state of a game. A cached game is not read again if the database confirms that it is unchanged. These lookups are
 /// batched.
 pub async fn find(state: &AppState, id: GameId) -> Result<Option<Arc<Remembered>>, DbError> {
     if let Some(remembered) = state.recent.get(id) {

@@ -88,7 +88,7 @@ async fn list_by_ids(
     Ok(answer("/v1/games", request, known, &Page { games, next: None }, viewer, (&state.cursors, "ids")))
 }
 
-/// Ids of games in one request: as many as a page has games.
+/// The most ids in one request: the games of a page.
 const IDS_MAX: usize = 100;
 
 /// Which games to read together.

@@ -357,8 +357,7 @@ impl CreateGame {
         parse_name_at("/opponent/name", name, rules).map(Some)
     }
 
-    /// Unless the creator says so, a game that few others look for is not listed. Neither is a game that names a person
-    /// who is no player.
+    /// The visibility. By default a game is unlisted if it names a person who is no player, or if few others would want to join it.
     fn visibility(&self) -> Visibility {
         let is_unlisted = matches!(
             self.opponent,

@@ -94,8 +94,8 @@ pub async fn make_offer(
     Ok(if is_new { idempotency::created(&game.as_created(path.0)) } else { answer_with(game) })
 }
 
-/// The answer to an offer that was made before under the same key: the game as it is now. The first answer is not stored,
-/// because it shows names, which may be erased meanwhile.
+/// The answer to an offer that was already made under the same key: the current state of the game. The first answer is not stored, because
+/// it has names that may be erased later.
 async fn replay(state: &AppState, caller: Caller, id: GameId) -> Result<HttpResponse, Problem> {
     let found = find_visible(state, id, Some(caller.player)).await?;
     Ok(idempotency::replayed(&found.shown(Some(caller.player)).as_created(id)))
@@ -204,8 +204,8 @@ async fn answer_offer(
     Ok(answer_with(shown_after(state, caller, path.0, executed).await?))
 }
 
-/// Executes what makes or answers an offer. One transaction stores the events, the answer's address under the key,
-/// and the rematch that both players want.
+/// Executes the action that makes or answers an offer. One transaction stores the events, the answer's address under the key, and the
+/// rematch if both players want it.
 async fn execute_offer(
     state: &AppState,
     caller: Caller,

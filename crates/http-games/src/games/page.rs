@@ -43,8 +43,8 @@ pub async fn read(state: &AppState, wanted: &Wanted) -> Result<Arc<Page>, DbErro
     state.pages.run(wanted.clone(), async || state.reads.run(read).await).await
 }
 
-/// The page as a reader sees it: without open games of players between whom and the reader there is a block. Other requests may share the page,
-/// so it stays as it is.
+/// The page for one reader: without open games of players if a block lies between them and the reader. The page itself is not changed,
+/// because other requests may share it.
 pub async fn without_blocked(
     state: &AppState,
     page: Arc<Page>,

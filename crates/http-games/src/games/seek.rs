@@ -115,8 +115,8 @@ pub async fn seek_game(
     }
 }
 
-/// The answer to a seek that was answered before under the same key: the game as it is now. The first answer is not stored, because
-/// it shows names, which may be erased meanwhile.
+/// The answer to a seek that was already answered under the same key: the current state of the game. The first answer is not stored,
+/// because it has names that may be erased later.
 async fn replay(
     state: &AppState,
     caller: Caller,
@@ -130,7 +130,7 @@ async fn replay(
     Ok(Some(idempotency::replayed(&found.shown(Some(caller.player)).as_created(id))))
 }
 
-/// A seek, and what it depends on.
+/// A seek, and the data on which it depends.
 struct Pairing<'a> {
     player: Player,
     terms: Terms,
@@ -148,7 +148,8 @@ enum Paired {
 }
 
 impl Pairing<'_> {
-    /// Seeks until the step succeeds: a version conflict or a lost connection leaves nothing behind, or the key shows what was stored.
+    /// Repeats the step until it succeeds. After a version conflict or a lost connection, either nothing was stored, or the key finds what
+    /// was stored.
     async fn run(&self, state: &AppState) -> Result<Paired, Problem> {
         let mut failure = None;
         for attempt in 0..ATTEMPTS_MAX {
@@ -201,7 +202,7 @@ impl Pairing<'_> {
     }
 }
 
-/// What is stored under a request's key: the address of the game.
+/// The answer that is stored under a request's key: the address of the game.
 fn kept(id: GameId) -> Answer {
     Answer { location: format!("/v1/games/{}", id.0), etag: String::new(), body: String::new() }
 }

@@ -35,7 +35,7 @@ pub fn count(state: &AppState, outcome: &Result<Appended, DbError>, begun: Insta
         Err(error @ (DbError::ConnectionLost(_) | DbError::Unreachable(_) | DbError::OutOfService(_))) => {
             state.append_outage.failed(&error.to_string());
         }
-        // The fault of one game, or of too many requests.
+        // The failure concerns this game only, or there are too many requests.
         Err(_) => {}
     }
 }

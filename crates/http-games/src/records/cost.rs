@@ -1,4 +1,4 @@
-//! What imports and deletions cost in the caller's rate limit.
+//! The cost of imports and deletions, in calls of the caller's rate limit.
 
 use actix_web::HttpRequest;
 use mancala_db::games::SeatedGame;
@@ -14,7 +14,7 @@ impl Cost {
         Self(1)
     }
 
-    /// Counts the request for so many calls in all, or refuses it. What was counted before stays counted.
+    /// Raises the count of the request to `calls` in total, or refuses the request. Earlier counts stay.
     pub fn raise(&mut self, request: &HttpRequest, calls: usize) -> Result<(), Problem> {
         let more = u32::try_from(calls).unwrap_or(u32::MAX).saturating_sub(self.0);
         limits::count_more(request, more)?;

@@ -130,7 +130,8 @@ pub async fn import_games(
     let body = import_body::receive(payload, &mut upload).await?;
     let importer = Importer { player: caller.player, quota: state.settings.import_quotas.of(own.kind) };
     let import = Importing { state, caller, importer, key, visibility, kind, request, _upload: upload };
-    // The task goes on if the client hangs up. Otherwise its permit and its upload would end before its work on other threads.
+    // The task goes on if the client disconnects. Otherwise the permit and the upload would be released while other threads still work on
+    // the import.
     rt::spawn(import.run(body).in_current_span()).await.map_err(Problem::internal)?
 }
 
@@ -154,7 +155,7 @@ impl Importing {
         let permit = permits::acquire(&IMPORT_PERMITS, PERMIT_TIMEOUT, BUSY).await?;
         let begun = Instant::now();
         let answer = self.carry_out(cost, body).await;
-        // The database works on an import with the priority of a move. So imports rest for as long as they work.
+        // Imports and moves have the same priority in the database. So after each import, imports pause for as long as it took.
         rt::spawn(async move {
             sleep(begun.elapsed()).await;
             drop(permit);
@@ -266,7 +267,7 @@ impl Importing {
     }
 }
 
-/// Where a game stands in a body.
+/// The place of a game in a body.
 struct ReadLine {
     /// The line with which it begins.
     line: usize,

@@ -73,7 +73,7 @@ pub fn read_game(form: Form, bytes: &[u8], now: OffsetDateTime, reserved: &Reser
     Ok((Import { names, ..import }, warning))
 }
 
-/// A game to import. The warning says which reason to end is not known here.
+/// A game to import. The warning names the reason to end, if this server does not know it.
 pub type ReadGame = (Import, Option<Refused>);
 
 /// How many characters of an unknown reason a warning repeats.

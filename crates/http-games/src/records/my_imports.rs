@@ -1,4 +1,4 @@
-//! The games that the caller imported: listed with what is left of the quota, and deleted.
+//! The games that the caller imported: listing them with the rest of the quota, and deleting them.
 
 use actix_web::{HttpRequest, HttpResponse, delete, get, web::Data};
 use mancala_db::{
@@ -124,7 +124,7 @@ pub async fn delete_imports(
         match cost.raise(&request, batch * CALLS_A_BATCH) {
             Ok(()) => {}
             Err(refused) if deleted == 0 => return Err(refused),
-            // The client learns what is left, and goes on later.
+            // The answer tells the client how many are left, and the client continues later.
             Err(_) => break,
         }
         let games = deletion::delete_some(&state.db, caller.player).await?;

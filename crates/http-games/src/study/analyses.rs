@@ -149,7 +149,8 @@ pub async fn get_analysis(
     Ok(if has { response.finish() } else { response.content_type(ContentType::json()).body(json) })
 }
 
-/// The analysis of a game, and the request for one. Practice goes on after takebacks: what they undid is left out.
+/// Finds the analysis of a game, and the request for one. In practice, plies that a takeback undid are left out, because the game
+/// continues.
 pub(super) async fn find_standing(db: &PgPool, game: &Game) -> Result<AnalysisState, DbError> {
     let mut stored = analyses::find(db, game.id()).await?;
     if game.is_practice()

@@ -73,7 +73,7 @@ pub async fn get_explorer(
     let options = written_options(variant, &preset, options.as_deref().unwrap_or_default())?;
     let position = line::start(&options, position.as_deref(), "?position")?;
     let explored = read(&state, position, imported).await?;
-    // What few games did there is read from their logs, which may be long.
+    // The moves of a rare position are read from the logs of its games, which may be long.
     limits::count_more(&request, explored.plies_read / PLIES_PER_CALL)?;
     let Explored { etag, json, .. } = explored;
     let has = if_none_match.has(&etag);
@@ -82,7 +82,7 @@ pub async fn get_explorer(
     Ok(if has { response.finish() } else { response.content_type(ContentType::json()).body(json) })
 }
 
-/// Reads what games did in a position, or shares the read of other requests for it.
+/// Reads the counts of a position, or shares the read of other requests for it.
 async fn read(state: &AppState, position: AnyPosition, imported: bool) -> Result<Explored, DbError> {
     let origin = if imported { Origin::Imported } else { Origin::Here };
     let explored = async || {

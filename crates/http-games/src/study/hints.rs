@@ -1,4 +1,4 @@
-//! Hints during practice: what each move of the present position is worth. Knows no engine: `hints` searches.
+//! Hints during practice: the value of each move in the current position. Knows no engine: `hints` searches.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ pub async fn get_hint(
         let is_stale = matches!(refusal, Refusal::Over | Refusal::NotYourTurn);
         if is_stale { problem.with_game(GameView::of(&found.seated, Some(caller.player))) } else { problem }
     })?;
-    // A practice game that goes on from a game between two helps in that one.
+    // A practice game that continues a running game between two players would give help in that one.
     if is_contested(&state, game).await? {
         return Err(Problem::new(Code::Forbidden, "the game goes on from one that two players play"));
     }
@@ -78,7 +78,7 @@ pub async fn get_hint(
     Ok(HttpResponse::Ok().insert_header(NOT_KEPT).insert_header(VARIES).json(view))
 }
 
-/// The game with the history of its position, if it is still at this version.
+/// Reads the game with the history of its position, if it is still at this version.
 async fn with_history(state: &AppState, id: GameId, version: u32) -> Result<Game, Problem> {
     let found = games::find_whole(&state.db, id).await?.map(|seated| seated.game);
     let same = found.filter(|game| game.version() == version);
@@ -92,7 +92,7 @@ fn problem(error: &HintError) -> Problem {
     }
 }
 
-/// Counts the outcome of a hint. One whose request is dropped was cancelled.
+/// Counts the outcome of a hint. If the request is dropped, the outcome is that the hint was cancelled.
 struct HintOutcomeGuard {
     metrics: Arc<Metrics>,
     outcome: HintOutcome,

@@ -162,7 +162,7 @@ pub fn chosen_variant(pointer: &str, name: &str) -> Result<Variant, Problem> {
     name.parse().map_err(|_| Problem::not_one_of(pointer, "there is no such variant", Variant::ALL.iter()))
 }
 
-/// The most options that are checked: several times as many as a variant has. So the first of more have a fault, whatever the others are.
+/// The most options that are checked: several times as many as a variant has. So a longer list always has faults among the first ones.
 const OVERRIDES_MAX: usize = FAULTS_MAX;
 
 /// The fault of a preset or an option in a body, whose options are given.

@@ -1,4 +1,4 @@
-//! The wire types of endpoints: what a caller sends to create or change one, and what is answered.
+//! The wire types of endpoints: the bodies that create or change one, and the answers.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use mancala_db::webhooks::{EventFilter, Webhook};

@@ -160,7 +160,7 @@ fn message_event(event: Option<&RefOr<Schema>>, about: Option<&RefOr<Schema>>) -
     event
 }
 
-/// What the endpoint is sent, and what it answers.
+/// The request that the endpoint receives, and its answer.
 fn receive(kind: &str, schema: &str, is_challenge: bool) -> Operation {
     let header = |name: &str, description: &str| {
         let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Header).required(Required::True);

@@ -102,7 +102,7 @@ pub async fn exchange_token(
 /// The detail of the refusal if no app takes a token.
 const UNTRUSTED: &str = "no app of this server, or more than one, trusts the subject token's issuer for its audience";
 
-/// The app that trusts the token's issuer for its audience; `None` unless it is one app.
+/// Finds the app that trusts the token's issuer for its audience; `None` unless exactly one app does.
 async fn find_trusted(state: &AppState, token: &SubjectToken<'_>) -> Result<Option<TrustedIssuer>, Problem> {
     let mut found = issuers::find(&state.db, &token.issuer, &token.audiences).await?;
     Ok(found.pop().filter(|last| found.iter().all(|other| other.app == last.app)))

@@ -1,5 +1,5 @@
-//! Apps: services of others whose users play here. An app's key opens what is here, and the app's webhooks; the exchange of
-//! tokens needs none.
+//! Apps: other services whose users play here. An app's key opens these operations and the app's webhooks; the exchange of tokens needs no
+//! key.
 
 pub mod app;
 pub mod exchange;

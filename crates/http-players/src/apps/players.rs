@@ -95,7 +95,7 @@ pub async fn write_app_player(
     Err(Problem::busy("too many changes of this player at once; try again"))
 }
 
-/// An external id as a segment of a path: of its characters `|` alone may not stand there.
+/// An external id as a segment of a path. Among its characters, only `|` must be escaped there.
 fn in_path(id: &ExternalId) -> String {
     id.as_str().replace('|', "%7C")
 }

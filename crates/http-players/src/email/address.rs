@@ -4,7 +4,7 @@ use mancala_domain::{EmailAddress, EmailAddressError};
 use mancala_http::answer::problem::Problem;
 use url::Host;
 
-/// The longest text that is looked at: a domain is shorter in ASCII than in other scripts, but not in bytes.
+/// The longest text that is checked. In other scripts a domain has fewer characters than in ASCII, but not fewer bytes.
 const BYTES_MAX: usize = 1024;
 
 /// Reads the address in the field `email`. A domain in other scripts becomes ASCII (IDNA).

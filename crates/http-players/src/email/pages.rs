@@ -27,7 +27,7 @@ const RESTORE: &str = "/email/restore";
 const PAGE_POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// The longest token that is shown in a form: longer than any.
+/// The longest token that a form repeats. Every valid token is shorter.
 const TOKEN_BYTES_MAX: usize = 100;
 
 /// Adds the pages.
@@ -89,7 +89,7 @@ struct ButtonForm {
 struct ResetForm {
     token: String,
     password: String,
-    /// A box that is ticked; absent if it is not.
+    /// The state of a checkbox; absent if it is not ticked.
     unlink_identities: Option<String>,
 }
 
@@ -178,7 +178,7 @@ fn show(page: &EmailPage) -> HttpResponse {
 
 fn refuse(code: Code, page: &EmailPage) -> HttpResponse {
     let mut response = answer(HttpResponse::build(code.status()), page);
-    // The answer is a failure in a form of its own.
+    // Other layers read the code here, because the page is no problem document.
     response.extensions_mut().insert(code);
     response
 }

@@ -104,7 +104,8 @@ pub async fn reset_password(
     Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens))
 }
 
-/// Sets the password, and voids all tokens of the account. Returns the account as it was before, and how many identities were unlinked.
+/// Sets the password, and voids all tokens of the account. Returns the account from before, and the number of identities that were
+/// unlinked.
 pub(super) async fn set_password(
     state: &AppState,
     request: &HttpRequest,

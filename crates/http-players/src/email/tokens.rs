@@ -18,12 +18,13 @@ pub(super) fn new() -> String {
     BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; TOKEN_BYTES]>())
 }
 
-/// What is stored of a token.
+/// The stored hash of a token.
 pub(super) fn hash(token: &str) -> TokenHash {
     Sha256::digest(token).into()
 }
 
-/// What was found by a token. A token that is none, and one that is void, are refused alike, and counted by network as wrong recovery codes are.
+/// The result of a look-up by token. A text that is no token, and a void token, are refused alike, and count by network like wrong recovery
+/// codes.
 pub(super) async fn found<T>(
     state: &AppState,
     network: IpAddr,

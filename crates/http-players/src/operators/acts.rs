@@ -1,4 +1,4 @@
-//! The log of what operators do.
+//! The log of operators' acts.
 
 use actix_web::{HttpRequest, HttpResponse, get, http::header, web::Data};
 use mancala_db::operators::{self, Act};

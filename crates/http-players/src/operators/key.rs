@@ -15,7 +15,7 @@ pub fn new_operator_key() -> String {
     format!("{PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(rand::random::<[u8; KEY_BYTES]>()))
 }
 
-/// What is stored for a key; `None` if the text is no key.
+/// The hash that is stored for a key; `None` if the text is no key.
 pub fn operator_key_hash(key: &[u8]) -> Option<Hash> {
     let random = key.strip_prefix(PREFIX.as_bytes())?;
     let decoded = BASE64_URL_SAFE_NO_PAD.decode(random).ok()?;

@@ -1,5 +1,4 @@
-//! The operators' own interface below `/v1/operator`: reports, players, and the log of what operators do. A key of its own opens it, and
-//! nothing else.
+//! The operators' own interface below `/v1/operator`: reports, players, and the log of acts. Only an operator's key opens it.
 
 pub mod access;
 pub mod acts;

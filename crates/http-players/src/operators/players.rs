@@ -1,4 +1,4 @@
-//! Players, for operators: looked at, warned, renamed, suspended, banned, and let go.
+//! Players, for operators: showing, warning, renaming, suspending and banning them, and ending suspensions.
 
 use std::time::Instant;
 

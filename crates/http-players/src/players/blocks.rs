@@ -74,7 +74,8 @@ pub async fn create_block(
     check_other(&state, caller, path.0, &VERB).await?;
     let listing = blocks::insert(&state.db, caller.player, path.0, now()).await?;
     check_listed(listing, &VERB, (Code::TooManyBlocks, BLOCKS_MAX))?;
-    // After the block: an invitation that is stored meanwhile is ended by its own request, which looks at blocks once more.
+    // The invitations end after the block is stored. An invitation that is stored in between ends itself, because its own request checks
+    // for blocks again.
     end_invitations(&state, caller.player, path.0).await?;
     Ok(HttpResponse::NoContent().finish())
 }
@@ -133,7 +134,8 @@ pub async fn list_blocks(
     Ok(response.json(BlockPage { items: items.iter().map(BlockView::of).collect(), next_cursor }))
 }
 
-/// Ends the open invitations of two players by each other, for one of them. One that was answered or withdrawn meanwhile stays as it is.
+/// Ends the open invitations between two players, on behalf of one of them. An invitation that was answered or withdrawn in between stays
+/// unchanged.
 async fn end_invitations(state: &AppState, player: PlayerId, other: PlayerId) -> Result<(), Problem> {
     for _ in 0..INVITATION_BATCHES_MAX {
         let found = invitations::list_between(&state.db, player, other, INVITATIONS_AT_ONCE).await?;

@@ -1,4 +1,4 @@
-//! Lists that a player keeps of other players: what blocks, mutes and friends have in common.
+//! Lists that a player keeps of other players: the common parts of blocks, mutes and friends.
 
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use mancala_db::{DbError, players::listed::Listing};

@@ -104,8 +104,8 @@ fn no_guest() -> Problem {
     Problem::invalid("/guest_token", "the token is not valid, or its guest was merged with another account")
 }
 
-/// Merges until it succeeds: a version conflict or a lost connection leaves nothing behind, or the next attempt finds it done.
-/// A last repetition takes along what requests of the guest began that were under way.
+/// Merges until it succeeds. After a version conflict or a lost connection, either nothing was stored, or the next attempt finds the merge
+/// done. A last repetition merges what concurrent requests of the guest have begun.
 async fn merge(
     state: &AppState,
     guest: NamedGuest,

@@ -1,4 +1,5 @@
-//! What takes over an account or ends it needs more than an access token, which may be stolen: a sign-in of late, or the password.
+//! Proof of a recent sign-in, or the password, for actions that take over or end an account. An access token is not enough, because it may
+//! be stolen.
 
 use actix_web::HttpRequest;
 use mancala_db::players::{self, OwnPlayer};

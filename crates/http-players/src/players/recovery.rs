@@ -90,7 +90,7 @@ pub fn new_code() -> String {
     groups.collect::<Vec<_>>().join("-")
 }
 
-/// What is stored of a code. Case, dashes and blanks make no difference, nor do letters that read like a digit.
+/// The hash that is stored for a code. Case, dashes and blanks make no difference, nor do letters that read like a digit.
 pub fn hash(code: &str) -> Hash {
     let letters = code.chars().filter(|letter| !letter.is_whitespace() && *letter != '-');
     let plain = letters.map(|letter| match letter.to_ascii_uppercase() {

@@ -1,4 +1,4 @@
-//! The devices of the caller that get push notifications: registered, listed and removed. What is sent to them is the work of a job.
+//! The devices of the caller that get push notifications: registered, listed and removed. A job sends the notifications.
 
 use std::future::{Ready, ready};
 
@@ -165,7 +165,7 @@ fn no_device() -> Problem {
     Problem::not_found("there is no such device")
 }
 
-/// How the device is reached, by what its kind needs and nothing else.
+/// The address of the device. Each kind of device requires other fields, and no further ones.
 fn address_of(
     state: &AppState,
     kind: DeviceKind,

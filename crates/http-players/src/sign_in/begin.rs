@@ -71,7 +71,7 @@ pub async fn begin_sign_in(
 ) -> Result<HttpResponse, Problem> {
     let issuer = path.find(&state)?;
     let redirect_uri = body.0.redirect_uri;
-    // The address is compared as a whole: within a prefix or a pattern, others might make an address of their own.
+    // The address must match as a whole. With a prefix or a pattern, an attacker could make up a matching address.
     if !issuer.settings().redirect_uris.contains(&redirect_uri) {
         return Err(Problem::invalid("/redirect_uri", "the operator allows no such address for this issuer"));
     }

@@ -236,7 +236,7 @@ impl IdentityView {
     }
 }
 
-/// What names an issuer that is not offered, in paths: a hash of its URL behind a word that no operator can give.
+/// The path segment for an issuer that is no longer offered: a hash of its URL behind a prefix that no operator can choose.
 fn key_of(url: &str) -> String {
     let hash: [u8; 32] = Sha256::digest(url).into();
     let key = u128::from_be_bytes(*hash.first_chunk().expect("a hash has 32 bytes"));

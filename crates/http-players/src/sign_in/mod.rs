@@ -1,4 +1,4 @@
-//! Sign-in by others: issuers of OpenID Connect, and which identities of theirs are a player's.
+//! Sign-in with issuers of OpenID Connect, and the identities by which players sign in.
 
 pub mod begin;
 pub mod complete;

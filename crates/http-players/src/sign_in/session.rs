@@ -49,7 +49,7 @@ impl Session {
         cursors.seal(&serde_json::to_string(self).expect(ALWAYS_JSON), &purpose(issuer))
     }
 
-    /// `None` if it is no session of this issuer, or has run out.
+    /// Opens a session; `None` if the text is no session of this issuer, or the session has expired.
     pub(super) fn open(sealed: &str, cursors: &Cursors, issuer: &IssuerSettings, now: OffsetDateTime) -> Option<Self> {
         let session: Self = serde_json::from_str(&cursors.open(sealed, &purpose(issuer))?).ok()?;
         (now.unix_timestamp() <= session.until).then_some(session)
@@ -91,7 +91,8 @@ impl Words {
     }
 }
 
-/// The purpose of a session: after a change of the operator's file, no session goes on with another issuer or client.
+/// The purpose for which a session is sealed. After a change of the operator's file, an earlier session opens for no other issuer or
+/// client.
 fn purpose(issuer: &IssuerSettings) -> String {
     format!("sign-in {} {} {}", issuer.id, issuer.issuer, issuer.client_id)
 }

@@ -10,13 +10,13 @@ use mancala_process::{clock::now, metrics::IssuerOutcome, repeats};
 
 use super::session::Session;
 
-/// The longest code: several times what known issuers give.
+/// The longest code: several times as long as the codes of known issuers.
 const CODE_BYTES_MAX: usize = 4096;
 
 /// After how many seconds an issuer that did not answer may be asked again.
 const RETRY_AFTER_S: u64 = 5;
 
-/// What comes back from an issuer, as it sent it, and the session that asked for it.
+/// The issuer's unchanged answer, and the session for which it was requested.
 pub(super) struct Proof {
     pub(super) session: String,
     pub(super) state: String,
@@ -24,7 +24,7 @@ pub(super) struct Proof {
     pub(super) iss: Option<String>,
 }
 
-/// The person whose code this is. `is_right` says whether the session is of this caller.
+/// Finds the person to whom a code belongs. `is_right` says whether the session is the caller's.
 pub(super) async fn verified(
     state: &AppState,
     issuer: &Issuer,

@@ -1,4 +1,4 @@
-//! How long a failure may be, whatever the request was.
+//! The bounds on the length of a failure's answer, which hold for every request.
 
 /// The longest failure, in bytes.
 pub const FAILURE_BYTES_MAX: usize = 32 * 1024;

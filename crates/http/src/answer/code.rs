@@ -1,4 +1,4 @@
-//! The codes of failures: their words, their statuses and what they mean.
+//! The codes of failures: their words, their statuses and their meanings.
 
 use actix_web::http::StatusCode;
 use serde::Serialize;

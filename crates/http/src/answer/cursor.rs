@@ -43,7 +43,7 @@ impl Cursors {
         BASE64_URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat())
     }
 
-    /// What cursors of a list hold for: other ones of the same scope lead on from the same places.
+    /// The scope of the cursors of a list. Cursors with the same scope and the same place lead to the same page.
     pub fn scope(&self, list: &str) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.fingerprint, list).hash(&mut hasher);

@@ -13,7 +13,7 @@ use super::{code::Code, problem::PROBLEM_JSON};
 /// The failures of an operation: `Failures<NotFound>`, or `Failures<(NotSeated, NotFound)>`.
 pub struct Failures<T>(PhantomData<T>);
 
-/// A code as a type.
+/// A type that represents one code.
 pub trait OneCode {
     const CODE: Code;
 }

@@ -29,7 +29,7 @@ impl Faults {
         }
     }
 
-    /// What all checks together accepted; or the refusal, with all faults that were found.
+    /// The result of all checks together: the accepted value, or a refusal with all faults.
     pub fn unless_any<T>(self, checked: Option<T>) -> Result<T, Problem> {
         match (self.found, checked) {
             (Some(refusal), _) => Err(refusal),

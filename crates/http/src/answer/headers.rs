@@ -1,4 +1,4 @@
-//! Headers that handlers set: how long an answer may be cached, what it depends on, and its tag.
+//! Headers that handlers set: how long an answer may be cached, which request headers it depends on, and its tag.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -183,7 +183,7 @@ impl Problem {
         Self::of_fault(FieldError::new(pointer, code, detail))
     }
 
-    /// A word that is none of those which are accepted.
+    /// A fault: the word is none of the accepted ones.
     pub fn not_one_of(
         pointer: impl Into<String>,
         detail: impl Into<String>,
@@ -244,7 +244,7 @@ impl Problem {
         Self::new(Code::Internal, "the server failed").because(cause)
     }
 
-    /// Back-pressure: the server limits this work at present, as it is meant to.
+    /// Back-pressure: the server currently limits this work, by design.
     pub fn busy(detail: impl Into<String>) -> Self {
         Self { is_expected: true, ..Self::new(Code::Unavailable, detail) }
     }
@@ -343,7 +343,7 @@ impl Problem {
         self.body.code
     }
 
-    /// What keeps the server from storing moves, if that is the failure.
+    /// The failed readiness check, if the failure is that moves cannot be stored.
     pub const fn check(&self) -> Option<ReadinessCheck> {
         self.body.check
     }
@@ -446,7 +446,7 @@ impl Problem {
         self
     }
 
-    /// Whether the log has a line of this failure. A database that is away has its own lines.
+    /// Whether the failure is logged. Failures during an outage of the database are not, because the outage has its own lines.
     fn admitted(&self, cause: &str) -> Option<Admitted> {
         match self.code() {
             Code::Unavailable => outage::admit_failure("requests that failed", cause),

@@ -83,7 +83,7 @@ struct Words {
     request: &'static str,
     /// Leads to the web page.
     home: &'static str,
-    /// Codes are explained in English: readers of another language are told so.
+    /// The note that codes are explained in English, for readers of another language.
     in_english: &'static str,
 }
 

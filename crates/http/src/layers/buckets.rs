@@ -200,7 +200,7 @@ impl<K: Hash + Eq + Clone> StateStore for Buckets<K> {
     }
 }
 
-/// What is left of a caller's quota, for the headers of draft-ietf-httpapi-ratelimit-headers-10.
+/// The rest of a caller's quota, for the headers of draft-ietf-httpapi-ratelimit-headers-10.
 #[derive(Clone, Debug)]
 pub(super) struct QuotaState {
     pub(super) name: &'static str,
@@ -222,7 +222,7 @@ impl QuotaState {
         self.refusal_of("too many calls")
     }
 
-    /// The answer to a call over the limit, which says what there was too much of.
+    /// The answer to a call over the limit; `excess` describes it.
     pub(super) fn refusal_of(&self, excess: &str) -> Problem {
         let seconds = self.reset_s;
         let detail = format!("{excess}; the next one may come in {seconds} s");

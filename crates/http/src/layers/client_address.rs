@@ -128,7 +128,7 @@ fn elements(line: &str) -> Option<Vec<Option<IpAddr>>> {
     Some(elements)
 }
 
-/// The `name=value` that a text begins with, the value without its quotation marks, and what follows.
+/// Parses the `name=value` at the beginning of a text. Returns the name, the value without its quotation marks, and the rest.
 fn pair(text: &str) -> Option<(&str, String, &str)> {
     let (name, after) = token(text)?;
     let after = after.strip_prefix('=')?;
@@ -148,7 +148,7 @@ fn pair(text: &str) -> Option<(&str, String, &str)> {
     None
 }
 
-/// The token (RFC 9110, section 5.6.2) that a text begins with, and what follows.
+/// Parses the token (RFC 9110, section 5.6.2) at the beginning of a text. Returns it and the rest.
 fn token(text: &str) -> Option<(&str, &str)> {
     let is_part = |character: char| character.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(character);
     let end = text.find(|character| !is_part(character)).unwrap_or(text.len());

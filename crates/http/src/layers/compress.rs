@@ -118,7 +118,7 @@ const BYTES_AT_ONCE: usize = 32 * 1024;
 /// A body that is compressed as it is sent.
 struct Gzipped {
     body: BoxBody,
-    /// What is left of the last chunk of the body.
+    /// The rest of the last chunk of the body.
     chunk: Bytes,
     /// `None` after the whole body was sent.
     encoder: Option<GzEncoder<Vec<u8>>>,

@@ -80,7 +80,7 @@ impl Room {
     }
 }
 
-/// How many connections of an address a worker begins at once in a second. Further ones take turns.
+/// How many connections of an address a worker accepts at once in a second. Further connections wait in a queue.
 const AT_ONCE: u32 = 8;
 
 /// How far apart the turns of all addresses are. To begin a connection takes a seventh of it, so a worker answers others in between.
@@ -108,8 +108,8 @@ impl Begun {
         Self { since: now, of_address: HashMap::new(), waiting: 0 }
     }
 
-    /// How long a new connection of an address waits. Addresses that wait take turns in a circle, so a long queue of one delays
-    /// no other for longer.
+    /// How long a new connection of an address waits. The queues of all addresses are served in rotation, so a long queue of one address
+    /// does not delay the others.
     fn wait(&mut self, address: IpAddr, now: Instant) -> Duration {
         if now.saturating_duration_since(self.since) >= Duration::from_secs(1) {
             self.begin_second(now);
@@ -170,8 +170,8 @@ struct Deadlines {
     answered_at: Cell<Option<Instant>>,
 }
 
-/// Waits for the turn of a new connection. Thousands that come at once from few addresses delay each other, and neither open
-/// connections nor those of other addresses.
+/// Waits until a new connection may begin. Thousands of connections that come at once from few addresses delay only each other: not open
+/// connections, and not those of other addresses.
 pub async fn take_turn(stream: &TcpStream, room: &Room) {
     let Some(address) = address_of(stream, room) else { return };
     let wait = BEGUN.with_borrow_mut(|begun| begun.wait(address, Instant::now()));
@@ -188,7 +188,7 @@ pub fn watch(stream: &TcpStream, data: &mut Extensions, keep_alive: Duration, ro
     let Some(socket) = socket else { return };
     let address = address_of(&socket, room);
     if !make_room(address, room) {
-        // This fails if it is closed already.
+        // The shutdown fails if the connection is closed already.
         let _ = shutdown(&socket, Shutdown::Both);
         return;
     }
@@ -205,7 +205,7 @@ pub fn watch(stream: &TcpStream, data: &mut Extensions, keep_alive: Duration, ro
         while let Some(connection) = watched.upgrade() {
             let wait = connection.deadlines.until.get().map(|until| until.saturating_duration_since(Instant::now()));
             if wait.is_some_and(|wait| wait.is_zero()) {
-                // This fails if it is closed already.
+                // The shutdown fails if the connection is closed already.
                 let _ = shutdown(&connection.socket, Shutdown::Both);
                 return;
             }
@@ -220,15 +220,15 @@ pub fn watch(stream: &TcpStream, data: &mut Extensions, keep_alive: Duration, ro
     });
 }
 
-/// The address whose share a connection takes, if it takes any.
+/// The address to whose share a connection counts. `None` for proxies, and if there are no shares.
 fn address_of(socket: &TcpStream, room: &Room) -> Option<IpAddr> {
     let peer = socket.peer_addr().ok()?.ip().to_canonical();
     let is_proxy = room.trusted_proxies.iter().any(|network| network.contains(&peer));
     (room.has_shares && !is_proxy).then(|| site(peer))
 }
 
-/// Makes room for a connection in a crowded worker, by closing an idle one of the fullest address. `false` if the new one's
-/// own address has its share already and none of that address idles.
+/// Makes room for a new connection in a crowded worker: closes an idle one of the address with the most. `false` if there is no idle one,
+/// and the new connection's address has used up its share.
 fn make_room(address: Option<IpAddr>, room: &Room) -> bool {
     if OPEN_COUNT.get() < room.crowded_from() {
         return true;
@@ -334,7 +334,8 @@ impl Connection {
             if self.deadlines.receive(Instant::now()) {
                 return Poll::Ready(());
             }
-            // For the next report. After the client has closed its end there is one at once, and none is needed.
+            // This poll registers for the next report of bytes. After the client has closed its end, the report comes at once and is
+            // ignored.
             let _ = self.socket.poll_read_ready(cx);
         }
         Poll::Pending
@@ -368,8 +369,8 @@ impl Deadlines {
         self.answered_at.set(Some(now));
     }
 
-    /// Bytes have arrived. After an answer they are of the next request's head. The head has its own time from its
-    /// first byte on, and after the time to read the answer. Returns whether the deadline moved closer.
+    /// Handles bytes that have arrived. After an answer they belong to the head of the next request. The head gets a time of its own, from
+    /// its first byte, after the time for reading the answer. Returns whether the deadline moved closer.
     fn receive(&self, now: Instant) -> bool {
         let Some(until) = self.until.get() else { return false };
         // The report of the answered request itself may come after its answer. It is one report.
@@ -389,7 +390,7 @@ mod tests {
 
     use super::*;
 
-    /// Connects to a worker so many times, and watches the worker's ends.
+    /// Opens `count` connections to a worker, and watches the worker's ends.
     async fn connect(room: &Room, count: usize) -> Vec<(Extensions, StdTcpStream)> {
         let listener = rt::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("an address");
@@ -424,7 +425,7 @@ mod tests {
         assert_eq!(queue, Some(6002 * TURN));
         let last = (0..=AT_ONCE).map(|_| begun.wait(other, now)).last();
         assert_eq!(last, Some(2 * TURN));
-        // A second later the address has its connections at once again.
+        // A second later the address may open connections at once again.
         assert_eq!(begun.wait(many, now + Duration::from_secs(1)), Duration::ZERO);
     }
 

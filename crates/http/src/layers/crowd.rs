@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-/// Open connections by address. The addresses of trusted proxies are none: each stands for many clients.
+/// Open connections by address. Addresses of trusted proxies are not counted, because each serves many clients.
 pub struct Crowd<T> {
     connections: HashMap<IpAddr, Vec<Weak<T>>>,
 }

@@ -92,7 +92,7 @@ pub const KEY_BYTES: usize = 3 * 1024;
 /// What a ply of an imported game takes: 163 bytes, and those of a public one in the explorer.
 const PLY_BYTES: usize = 256;
 
-/// Bytes of the database for a byte of a note, with what replaced notes leave behind until it is used again.
+/// Bytes in the database per byte of a note. Replaced notes take space until it is reused.
 const NOTE_BYTES: usize = 2;
 
 /// For the games that guests and new accounts of an address import, in units of [`PLIES_PER_UNIT`]. The quota is as many plies as ten
@@ -198,7 +198,7 @@ pub fn count_more(request: &HttpRequest, calls: u32) -> Result<(), Problem> {
             *counted.0.borrow_mut() = state;
             Ok(())
         }
-        // The call itself was counted, and its answer shows what is left. A retry counts for one call again.
+        // The call itself is already counted, and its answer shows the rest of the quota. A retry counts as one call again.
         Err(state) => Err(state.a_second_later().refusal()),
     }
 }
@@ -210,7 +210,7 @@ pub fn count_new_player(request: &HttpRequest, kind: PlayerKind) -> Result<(), P
     show(request, limit.count(client_address::client_address(request), ONE))
 }
 
-/// Counts games that are about to be imported: what they take, and by the address the plies of guests and new accounts.
+/// Counts games before they are imported, by the space that they take. The plies of guests and new accounts also count by address.
 pub fn count_import(request: &HttpRequest, games: usize, plies: usize) -> Result<(), Problem> {
     let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
     if shares_limits(request) {
@@ -222,7 +222,7 @@ pub fn count_import(request: &HttpRequest, games: usize, plies: usize) -> Result
     count_stored(request, games * GAME_BYTES + plies * PLY_BYTES)
 }
 
-/// Counts a note that is about to be written: what it takes, and by the address that of a guest or a new account.
+/// Counts a note before it is written, by the space that it takes. A note of a guest or a new account also counts by address.
 pub fn count_note(request: &HttpRequest, bytes: usize) -> Result<(), Problem> {
     let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
     if shares_limits(request) {
@@ -234,14 +234,14 @@ pub fn count_note(request: &HttpRequest, bytes: usize) -> Result<(), Problem> {
     count_stored(request, bytes * NOTE_BYTES)
 }
 
-/// Counts what a call is about to store, beside the unit that each such call is counted for.
+/// Counts the bytes that a call stores, in addition to the call itself.
 pub fn count_stored(request: &HttpRequest, bytes: usize) -> Result<(), Problem> {
     let Some(limits) = request.app_data::<Data<Limits>>() else { return Ok(()) };
     let counted = limits.stored.count(&site(client_address::client_address(request)), units(bytes, BYTES_PER_UNIT));
     counted.map(|_| ()).map_err(|state| state.refusal_of("too much is stored from this network"))
 }
 
-/// So many begun units, at least one.
+/// The number of units, rounded up, and at least one.
 fn units(amount: usize, each: usize) -> NonZeroU32 {
     u32::try_from(amount.div_ceil(each)).ok().and_then(NonZeroU32::new).unwrap_or(ONE)
 }
@@ -314,7 +314,7 @@ impl HeavyBudget {
         self.turns
     }
 
-    /// Charges the work on so many plies or events, or refuses it.
+    /// Charges the work on `plies` plies or events, or refuses it.
     pub fn charge(&self, plies: u32) -> Result<(), Problem> {
         self.count(plies).map_err(|state| state.refusal())
     }
@@ -421,8 +421,8 @@ impl Limits {
     }
 }
 
-/// The client of a request, for what it may hold: waiters, unread answers. Without limits no address is known, because all
-/// clients may come through one proxy.
+/// The client to which a request's waiters and unread answers count. Without limits the address is unknown, because all clients may come
+/// through one proxy.
 pub fn client(request: &HttpRequest) -> Client {
     let is_limited = request.app_data::<Data<Limits>>().is_some();
     Client {

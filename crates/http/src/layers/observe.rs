@@ -49,7 +49,7 @@ struct Route(&'static str);
 #[derive(Clone, Copy)]
 struct TraceOf(u128);
 
-/// What this layer has found out about a request, for other layers.
+/// Findings of this layer about a request, for other layers.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     pub method: &'static str,
@@ -58,7 +58,7 @@ pub struct Seen {
     pub trace_id: Option<u128>,
 }
 
-/// What this layer has found out about a request. Call it inside of the layer.
+/// Returns the findings of this layer about a request. Only code inside of the layer may call it.
 pub fn seen(request: &HttpRequest) -> Seen {
     let extensions = request.extensions();
     Seen {

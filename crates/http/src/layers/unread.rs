@@ -24,7 +24,7 @@ use actix_web::{
 use super::limits;
 use crate::{answer::problem::Problem, request::accept::EVENT_STREAM};
 
-/// What a connection takes at once. Shorter answers are not counted: a connection keeps no more than this of any answer.
+/// The most bytes that a connection takes at once. Shorter answers are not counted, because a connection holds no more of any answer.
 const PIECE_BYTES: usize = 16 * 1024;
 
 /// The bytes of unread answers of one address: those of many readers behind it, and an eighth of all.
@@ -73,7 +73,7 @@ struct Reserved {
 }
 
 impl Reserved {
-    /// Whether there is room for so many bytes in place of those that are reserved.
+    /// Grows the reservation to `bytes`, if there is room. Returns whether there was.
     fn grow_to(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
         if more == 0 {
@@ -119,7 +119,8 @@ pub async fn bound(
         BodySize::Stream if !is_event_stream(&response) => (STREAM_BYTES, true),
         _ => return Ok(response),
     };
-    // What has changed something is always answered: its client would change it again. No such answer is streamed.
+    // The answer to a request that has changed something is always sent: otherwise its client would repeat the change. No such answer is
+    // streamed.
     let has_changed = !is_safe && !is_stream && response.status().is_success();
     let reserved = unread.reserve(address, bytes).or_else(|| has_changed.then(|| unread.count(address, bytes)));
     let Some(reserved) = reserved else {
@@ -144,7 +145,7 @@ fn is_event_stream(response: &ServiceResponse<BoxBody>) -> bool {
 struct Pieces {
     body: BoxBody,
     size: BodySize,
-    /// What is left of the last chunk of the body.
+    /// The rest of the last chunk of the body.
     chunk: Bytes,
     reserved: Reserved,
 }

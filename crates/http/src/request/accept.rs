@@ -60,7 +60,7 @@ pub async fn negotiate(
     next.call(request).await.map(ServiceResponse::map_into_boxed_body)
 }
 
-/// Whether a client prefers a stream of events to a page of them. A client that accepts both alike and names neither gets a page.
+/// Whether a client prefers a stream of events to a page. A client that accepts both equally, or names neither, gets a page.
 pub fn takes_events(request: &HttpRequest) -> bool {
     is_preferred(request, EVENTS)
 }

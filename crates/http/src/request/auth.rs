@@ -25,8 +25,8 @@ use crate::{
     state::{AppState, tokens::Caller},
 };
 
-/// The caller that the request's token names, if it has one, or why the token is not accepted; and the suspension that
-/// counts for it. Later layers and handlers read it.
+/// The caller that the request's token names, if there is a token, or the reason why the token is refused. Also the suspension in force.
+/// Later layers and handlers read it.
 struct Identity(Result<Option<Caller>, Refused>, Option<Term>);
 
 /// The player that the request's token names, for a layer around this one, which may lose the request.
@@ -74,8 +74,8 @@ pub async fn identify(
     next.call(request).await
 }
 
-/// The caller, unless its credentials were revoked, and its suspension. The check costs a look-up in memory. Only where the process does not know
-/// the revocations of the last second, the request waits for them.
+/// Checks that the caller's credentials were not revoked, and finds the caller's suspension. The check is a look-up in memory. A request
+/// waits only if the process has not read the revocations of the last second.
 async fn confirmed(state: &AppState, caller: Caller) -> Result<(Caller, Option<Term>), Refused> {
     let revocations = state.hub.audience().revocations();
     if !revocations.are_current() && !revocations.refreshed().await {
@@ -94,7 +94,7 @@ pub async fn refuse_bad_tokens(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let refused = request.extensions().get::<Identity>().and_then(|identity| identity.0.as_ref().err().cloned());
-    // In a box, because every request has room for what it holds and moves it around: 4 KiB of a statement that nearly none makes.
+    // The future is boxed: it takes 4 KiB for a statement that few requests run, and every request would carry and move that space.
     if let (Some(term), Some(caller)) = (suspension(&request), identity(&request))
         && !suspended::permits(&term, request.method(), request.match_info().as_str())
         && let Err(problem) = Box::pin(suspended::refuse(state(request.request()), caller.player)).await
@@ -104,7 +104,7 @@ pub async fn refuse_bad_tokens(
     let (method, path) = ERASURE;
     let is_erasure = request.method() == method && request.match_info().as_str() == path;
     match refused {
-        // What needs no token is answered without a database as well; what needs one refuses it.
+        // Operations without a token also work while the database is away. Operations that need a token refuse the request themselves.
         None | Some(Refused::Unconfirmed(_)) => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
         Some(Refused::Revoked(_)) if is_erasure => next.call(request).await.map(ServiceResponse::map_into_boxed_body),
         Some(refused @ (Refused::Invalid | Refused::AppKey | Refused::Revoked(_))) => {
@@ -240,7 +240,7 @@ fn caller(request: &HttpRequest) -> Result<Option<Caller>, Refused> {
 #[derive(Clone, Copy, Debug)]
 pub struct NoBearer;
 
-/// What stands behind `Bearer` in the request's only header `Authorization`. An error if that is of another form.
+/// The token after `Bearer` in the request's only header `Authorization`. An error if the header has another form.
 pub fn bearer(request: &HttpRequest) -> Result<Option<&[u8]>, NoBearer> {
     let mut values = request.headers().get_all(header::AUTHORIZATION);
     let Some(value) = values.next() else { return Ok(None) };

@@ -106,7 +106,7 @@ pub fn read_query<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
 /// The words that serde's message about an unknown one accepts.
 fn accepted_words(message: &str) -> Option<Vec<String>> {
     let (_, expected) = message.strip_prefix("unknown variant")?.rsplit_once(", expected ")?;
-    // Every second part stands in backticks.
+    // Every second part is between backticks.
     Some(expected.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect())
 }
 

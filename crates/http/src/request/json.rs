@@ -18,7 +18,7 @@ pub(super) enum Json<'a> {
     Text(Cow<'a, str>),
     List(Vec<Json<'a>>),
     Object(Vec<(Cow<'a, str>, Json<'a>)>),
-    /// What lies deeper than was asked for.
+    /// A value that lies deeper than the caller reads.
     Deep,
 }
 

@@ -12,8 +12,8 @@ use crate::{
     state::{AppState, passwords::Asker},
 };
 
-/// Who asks for the password of a player to be compared. For a name that is no account the database is asked alike, so that the time does not
-/// tell.
+/// The asker for a comparison of a password: known to the account, or a stranger. For a name without an account the database is queried as
+/// well, so that the response time reveals nothing.
 pub async fn asker(state: &AppState, player: Option<PlayerId>, address: IpAddr) -> Result<Asker, Problem> {
     let player = player.unwrap_or(PlayerId(Uuid::nil()));
     let is_known = match state.networks.of_sign_in(player, address) {

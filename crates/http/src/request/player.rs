@@ -11,8 +11,8 @@ use crate::{
     state::{AppState, tokens::Caller},
 };
 
-/// The caller's row. A token may outlive its player, or the password under which it was issued. `auth::identify` refuses such a
-/// token within a second; this check is exact, for what creates something, changes the player, or shows a secret.
+/// Reads the caller's row. A token may outlive its player, or the password under which it was issued. `auth::identify` refuses such a token
+/// within a second. This check is exact, for requests that create something, change the player, or show a secret.
 pub async fn find(state: &AppState, caller: Caller) -> Result<OwnPlayer, Problem> {
     let found = players::find(&state.db, caller.player).await?;
     let found = found.filter(|own| own.player.kind != PlayerKind::Deleted).ok_or_else(gone)?;

@@ -1,5 +1,5 @@
-//! What a suspended player may still do: read, end what has begun, and manage its own sign-ins and data. All else is
-//! refused, so that a new operation is refused until it stands here.
+//! The operations that a suspended player may still use: reading, ending what has begun, and managing sign-ins and data. All others are
+//! refused, so a new operation is refused until it is listed here.
 
 use std::time::Instant;
 
@@ -64,8 +64,8 @@ const PERMITTED: &[(&str, &str)] = &[
     ("DELETE", "/v1/webhooks/{webhook_id}"),
 ];
 
-/// Operations with which a suspended player goes on in games that have begun, unless the suspension stops or ends them.
-/// Otherwise clocks would run against a player who may not move.
+/// Operations with which a suspended player continues games that have begun, unless the suspension stops or ends them. Without these, the
+/// clock would run against a player who may not move.
 const PERMITTED_TO_PLAY_ON: [(&str, &str); 2] =
     [("POST", "/v1/games/{id}/moves"), ("POST", "/v1/games/{id}/offers/{type}/accept")];
 

@@ -36,7 +36,7 @@ use crate::answer::cursor::Cursors;
 #[derive(Debug)]
 pub struct Shared {
     pub database: Database,
-    /// A standby that answers reads, and what shows how far it has come.
+    /// A standby that answers reads, with the measure of how far it has replayed the log.
     pub standby: Option<(Database, Arc<Freshness>)>,
     pub plan: ConnectionPlan,
     pub settings: Settings,
@@ -71,14 +71,14 @@ pub struct Shared {
 /// The state that the handlers of one worker share.
 #[derive(Debug)]
 pub struct AppState {
-    /// What all workers share: its fields are read as the state's own.
+    /// The state that all workers share. Its fields can be read as fields of this state.
     pub shared: Arc<Shared>,
     pub db: PgPool,
     /// The worker's connections, as its readiness sees them.
     pub worker: Arc<Worker>,
     /// The worker's connections for reads of a closed list, which a standby may answer.
     pub reads: Reads,
-    /// Pages of games, and answers of the explorer, that several requests of this worker want at the same moment.
+    /// Pages of games, and answers of the explorer, that several requests of this worker wait for at the same moment.
     pub pages: SharedReads<Wanted, Arc<Page>>,
     pub explored: SharedReads<(AnyPosition, bool), Explored>,
     /// Permits for reads of requests that wait or were just woken, which may be many at once. They leave half of the connections

@@ -30,7 +30,7 @@ impl ClockWatch {
         Self { metrics, is_wrong: AtomicBool::new(false) }
     }
 
-    /// Takes the database's clock over from a look at the database.
+    /// Takes over the database's clock from a sight of the database.
     pub fn set(&self, sight: &Sight) {
         let offset = clock::follow(sight.clock, sight.asked_at, sight.took);
         self.metrics.set_clock_offset(offset.as_seconds_f64());

@@ -33,8 +33,8 @@ const CLASS_MAX: usize = 2;
 /// How many requests of a player run or wait. A page that shows the graphs of many games loads them at once.
 const PLAYER_MAX: usize = 32;
 
-/// How many requests of a network run or wait: of all clients there without a token, guests and new accounts. They run one
-/// after the other, so that a network has one request in a round, whatever its clients call themselves.
+/// How many requests of a network may run or wait: those of all its guests, new accounts and clients without a token. They run one after
+/// the other, so that a network has one request in a round, whatever players its clients make.
 const NETWORK_MAX: usize = 64;
 
 /// How long a request waits for its turn.
@@ -58,7 +58,7 @@ impl HeavyClass {
     const COUNT: usize = Self::Hint as usize + 1;
 }
 
-/// Whose requests run one after the other. With neither a player nor a network, a request waits for its class only.
+/// The player or the network whose requests run one after the other. With neither, a request waits only for its class.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Turns {
     pub player: Option<PlayerId>,
@@ -129,7 +129,7 @@ impl Heavy {
         tasks.join_next().await.expect("a task was started").map_err(Problem::internal)?
     }
 
-    /// A place among the requests of a player or a network; refused if it has too many.
+    /// Takes a place among the requests of a player or a network; refused if all places are taken.
     fn enter(&self, caller: Holder) -> Result<CallerTurn<'_>, Problem> {
         let (max, whose) = match caller {
             Holder::Player(_) => (PLAYER_MAX, "a player has"),

@@ -9,7 +9,7 @@ use mancala_wire::view::{moves::MoveView, wire::ALWAYS_JSON};
 /// The longest history that is cached. Longer ones are rare, and are read page by page.
 pub const PLIES_CACHED_MAX: u32 = 300;
 
-/// What stands in a `MovePage` before its plies, and behind them if no page follows.
+/// The text of a `MovePage` before its plies, and after them if no page follows.
 const BEGIN: &[u8] = br#"{"items":["#;
 const END: &[u8] = br#"],"next_cursor":null}"#;
 

@@ -10,7 +10,7 @@ pub enum Mailing {
 }
 
 impl Mailing {
-    /// Refuses what needs mail where there is none.
+    /// Refuses an operation that needs mail if the server sends none.
     pub fn require(self) -> Result<(), Problem> {
         match self {
             Self::On => Ok(()),

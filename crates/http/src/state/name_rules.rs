@@ -22,7 +22,7 @@ impl NameRules {
         &self.reserved
     }
 
-    /// Why a name is refused, if it is. The word that refuses it is not said.
+    /// The reason why a name is refused, if it is. The reason does not name the refused word.
     pub fn refusal(&self, name: &PlayerName) -> Option<&'static str> {
         if self.reserved.contains(name.as_str()) {
             return Some("this name, or one that reads alike, is reserved");
@@ -31,7 +31,7 @@ impl NameRules {
         filter.refusing(name.as_str()).map(|_| "the operators of the server allow no such name")
     }
 
-    /// Takes over another list. One that cannot be read was stored by a newer server, and leaves the present one as it is.
+    /// Replaces the list. A list that cannot be read was stored by a newer server, and is ignored.
     pub fn set_filter(&self, list: &str) {
         match list.parse() {
             Ok(filter) => *self.filter.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(filter),

@@ -20,8 +20,8 @@ const STRANGERS_MAX: usize = 48;
 /// The longest wait that an answer announces, however slow a busy machine has been.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// The networks that have so many places of a lane at most: the bits of IPv4, of IPv6, and the places. A customer has a /24 or a /48, and a
-/// provider gives its customers parts of a /16 or a /32.
+/// The limits on the places of a network in one lane: its bits of IPv4 and of IPv6, and its places. A customer has a /24 or a /48, and a
+/// provider divides a /16 or a /32 among its customers.
 const SHARES: [(u8, u8, usize); 2] = [(24, 48, 8), (16, 32, 16)];
 
 /// Who asks for a hash.
@@ -122,7 +122,7 @@ impl<T> Places<T> {
 }
 
 impl<T> Waiting<T> {
-    /// The next task: the lanes take turns.
+    /// Takes the next task, from the two lanes alternately.
     fn leave(&mut self) -> Option<T> {
         let lanes = (&mut self.known, &mut self.strangers);
         let (first, second) = if self.known_are_next { lanes } else { (lanes.1, lanes.0) };
@@ -214,7 +214,7 @@ mod tests {
             assert_eq!((count(address, false), count(other, false)), (8, 8));
             assert!(!enter(format!("{other}200"), false));
             assert!(enter(wide.to_owned(), false), "{wide}");
-            // The known have a share of their own.
+            // Known callers have a share of their own.
             assert_eq!(count(address, true), 8);
             // Who leaves makes room.
             while count(address, true) == 0 {

@@ -33,7 +33,7 @@ const READY_AGAIN: &str = "ready again: moves can be stored";
 /// How long a result is cached. Load balancers probe every few seconds.
 const CACHED_FOR: Duration = Duration::from_secs(1);
 
-/// A part that has had no connection for so long fails its requests: as long as these wait for one.
+/// How long a part may be without a connection before its requests fail: the time for which requests wait for one.
 const ABSENCE_MAX: Duration = Duration::from_secs(3);
 
 /// How long another connection may take to say why a writer does not answer.
@@ -42,7 +42,7 @@ const ASK_TIMEOUT: Duration = Duration::from_secs(1);
 /// The pause between two looks of the server at its own readiness.
 const LOOK_PAUSE: Duration = Duration::from_secs(5);
 
-/// The pause between two looks at a worker's connections. Connections that were used meanwhile are left alone.
+/// The pause between two checks of a worker's connections. Connections that were used in between are not checked.
 const WATCH_PAUSE: Duration = Duration::from_secs(1);
 
 /// The last check, cached for [`CACHED_FOR`]. Many probes thus cost one transaction a second.
@@ -55,7 +55,7 @@ pub struct Readiness {
     draining: CancellationToken,
     workers: StdMutex<Vec<Weak<Worker>>>,
     last: Mutex<Option<LastCheck>>,
-    /// Probes that fail are no failed requests: the log says when they begin to, and when they end.
+    /// The outage that the log reports. Failed probes are no failed requests, so they have no lines of their own.
     outage: Outage,
 }
 
@@ -83,7 +83,7 @@ struct LastCheck {
 }
 
 impl Readiness {
-    /// Begins to look at the readiness now and then while the metrics are served, so that they are true without probes.
+    /// Starts to check the readiness at intervals while the metrics are served, so that they are current without probes.
     pub fn start(
         writers: Arc<Writers>,
         hub: Arc<Hub>,
@@ -149,7 +149,7 @@ impl Readiness {
             workers.iter().filter_map(Weak::upgrade).collect()
         };
         match checked {
-            // A writer that waits for a commit answers nothing, so another connection is asked why.
+            // A writer that waits for a commit gives no reply, so another connection finds out why.
             Err(NotReady { fault: Fault::Connection, .. }) if commits_wait(&workers).await => {
                 return Err(Fault::SynchronousStandby.into());
             }
@@ -177,7 +177,7 @@ async fn commits_wait(workers: &[Arc<Worker>]) -> bool {
     }
 }
 
-/// Looks at the readiness as long as the server runs.
+/// Checks the readiness at intervals as long as the server runs.
 async fn keep_looking(readiness: Weak<Readiness>) {
     while let Some(readiness) = readiness.upgrade() {
         if readiness.metrics.upkeep().are_served() {

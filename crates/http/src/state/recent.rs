@@ -60,7 +60,7 @@ pub struct ReadBegin {
     epoch: u64,
 }
 
-/// A game as it was at some moment.
+/// A cached game, with the state that it had when it was read.
 #[derive(Debug)]
 pub struct Remembered {
     pub seated: SeatedGame,
@@ -70,7 +70,7 @@ pub struct Remembered {
     pub has_history: bool,
     /// All plies of a finished game, after they were first requested.
     pub history: Option<Arc<History>>,
-    /// What every viewer sees but a creator with a join code.
+    /// The view for all viewers except a creator with a join code.
     shown: OnceLock<ShownGame>,
 }
 
@@ -192,7 +192,7 @@ impl Remembered {
         }
     }
 
-    /// What every viewer sees but a creator with a join code.
+    /// The view for all viewers except a creator with a join code.
     pub fn shown_to_all(&self) -> &ShownGame {
         self.shown.get_or_init(|| ShownGame::of(&self.seated, None))
     }

@@ -1,4 +1,4 @@
-//! What requests of the same moment share: pages of games, and answers of the explorer. Knows no parameters of a request.
+//! Answers that concurrent requests share: pages of games, and answers of the explorer. Knows no parameters of a request.
 
 use std::{
     hash::{DefaultHasher, Hash},
@@ -13,7 +13,7 @@ use mancala_wire::view::{shown_game::ME_BYTES, wire::ALWAYS_JSON};
 use super::recent::Remembered;
 use crate::answer::headers::hash_tag;
 
-/// A page of a filtered list. Requests for equal ones share what is read.
+/// A page of a filtered list. Requests with equal values share one read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Wanted {
     pub filter: Filter,
@@ -38,8 +38,8 @@ pub struct Explored {
 }
 
 impl Page {
-    /// The JSON of a `GamePage`, and its tag. Each cursor is another text, so the tag counts its place and its `scope`: for whom and which list it
-    /// is, and until when.
+    /// The JSON of a `GamePage`, and its tag. The text of a cursor differs each time, so the tag covers its place and its `scope`: the
+    /// list, the viewer and the expiry.
     pub fn json(&self, viewer: Option<PlayerId>, next_cursor: Option<&str>, scope: u64) -> (Vec<u8>, EntityTag) {
         let bytes: usize = self.games.iter().map(|known| known.shown_to_all().json.len() + ME_BYTES).sum();
         let mut json = Vec::with_capacity(bytes + ME_BYTES + next_cursor.map_or(0, str::len));

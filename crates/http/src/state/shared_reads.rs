@@ -114,7 +114,7 @@ impl<K: Eq + Hash, T> Share<'_, K, T> {
         line.turn.clone().try_lock_owned().ok()
     }
 
-    /// Lets no other request join the group.
+    /// Closes the group: no other request can join it.
     fn close(&self) {
         if let Some(line) = self.reads.lock().get_mut(&self.key) {
             line.open.take_if(|open| Arc::ptr_eq(open, &self.group));
@@ -165,7 +165,7 @@ mod tests {
             assert!(seen >= came, "a read of {seen} for a request of {came}");
             seen
         };
-        // A clock that goes on with every step.
+        // A clock that advances with every step.
         let clock = async {
             for tick in 0..1000 {
                 now.set(tick);

@@ -37,8 +37,8 @@ const ACCOUNT: Policy = Policy { at_once: 20, each: Duration::from_secs(20) };
 /// more networks, and the owner can try again sooner.
 const STRANGER: Policy = Policy { at_once: 5, each: Duration::from_mins(1) };
 
-/// For all accounts together from the first 48 bits of an IPv6 address, as many as from one IPv4 address. A provider
-/// may give one customer all networks of 64 bits in them.
+/// The limit for all accounts together from the first 48 bits of an IPv6 address, as for one IPv4 address. A provider may give one customer
+/// all networks of 64 bits in them.
 const SITE: Policy = Policy { at_once: 300, each: Duration::from_secs(2) };
 
 /// The most buckets: some 10 MB. Each costs a client the hash of a password.
@@ -59,7 +59,7 @@ struct Bucket {
     empty_at: Instant,
 }
 
-/// An attempt that has begun. It counts as failed unless it succeeds or is taken back.
+/// An attempt that has begun. The attempt counts as failed unless it succeeds or is taken back.
 #[derive(Debug)]
 pub struct Attempt {
     taken: Vec<(Arc<Mutex<Bucket>>, Policy)>,
@@ -116,7 +116,7 @@ impl SignIns {
         self.take(policies, now)
     }
 
-    /// Takes one attempt from each bucket, or none of them.
+    /// Takes one attempt from every bucket, or from no bucket.
     fn take(&self, policies: Vec<(Key, Policy)>, now: Instant) -> Result<Attempt, Problem> {
         let mut attempt = Attempt { taken: vec![] };
         for (key, policy) in policies {
@@ -179,7 +179,7 @@ impl Attempt {
 }
 
 impl Policy {
-    /// Takes one attempt from a bucket, or says how long until there is one.
+    /// Takes one attempt from a bucket, or returns the time until one is available.
     fn take(self, bucket: &Mutex<Bucket>, now: Instant) -> Result<(), Duration> {
         let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
         let empty_at = bucket.empty_at.max(now) + self.each;

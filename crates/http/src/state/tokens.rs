@@ -197,7 +197,7 @@ impl Tokens {
         let (kid, jwk, verifying) = PublicKey(key.verifying_key()).published()?;
         let signing = EncodingKey::from_ed_der(without_public_key(&key).to_pkcs8_der().ok()?.as_bytes());
         let mut validation = Validation::new(Algorithm::EdDSA);
-        // The library reads the machine's clock; `is_current` goes by the server's.
+        // The library checks times by the machine's clock; `is_current` checks them by the server's clock.
         validation.validate_exp = false;
         validation.set_issuer(&[issuer]);
         validation.set_audience(&[audience]);

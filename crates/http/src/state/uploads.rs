@@ -33,14 +33,14 @@ struct Held {
     shares: HashMap<(Option<IpAddr>, Kind), Share>,
 }
 
-/// What bodies of a kind hold from one network.
+/// The bytes that bodies of a kind hold in memory for one network.
 #[derive(Debug, Default)]
 struct Share {
     bodies: usize,
     bytes: usize,
 }
 
-/// Bodies that have a share of their own, so that stalled ones of a network leave room for its imports.
+/// The kinds of body. Each has its own share, so that stalled bodies of a network leave room for its imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     Import,
@@ -67,7 +67,7 @@ impl Uploads {
         self.lock().bytes
     }
 
-    /// Begins an import, unless the player has one already, or the network has too many. Without limits no network is known.
+    /// Begins an import, unless the player already has one, or the network has too many. Without limits the network is unknown.
     pub fn begin(self: &Arc<Self>, player: PlayerId, network: Option<IpAddr>) -> Result<Upload, Problem> {
         let mut held = self.lock();
         if held.importers.contains(&player) {
@@ -146,7 +146,7 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// Counts bytes that have arrived, unless the bodies would hold too many.
+    /// Counts bytes that have arrived, or refuses them if the bodies would hold too many.
     pub fn add(&mut self, bytes: usize) -> Result<(), Problem> {
         self.room.grow(bytes)
     }

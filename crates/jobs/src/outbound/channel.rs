@@ -7,12 +7,12 @@ use mancala_db::{
 use mancala_domain::PlayerId;
 use time::Duration;
 
-/// A way to send: webhooks, push notifications or mail. An implementation knows its queue and its recipients, and decides what follows
-/// from an attempt. The worker knows neither.
+/// A way to send: webhooks, push notifications or mail. An implementation knows its queue and its recipients, and decides on retries. The
+/// worker knows neither.
 pub trait Channel: Send + Sync + 'static {
-    /// What one lease holds for, in the order in which it is sent.
+    /// The items under one lease, in the order in which they are sent.
     type Due: Send + 'static;
-    /// What became of it.
+    /// The result of sending them.
     type Sent: Send + Sync + 'static;
 
     /// The name in the log.
@@ -30,10 +30,10 @@ pub trait Channel: Send + Sync + 'static {
     /// How many attempts are in flight altogether.
     fn attempts_max(&self) -> usize;
 
-    /// Work beside the attempts, about once a second.
+    /// Housekeeping of the channel, about once a second.
     fn housekeep(&self) -> impl Future<Output = Result<(), DbError>> + Send;
 
-    /// Leases what is due in a lane, as much as there is `room` for, and nothing for players and hosts that have enough in flight.
+    /// Leases due items of a lane, up to `room`, except for players and hosts that have enough in flight.
     fn take(
         &self,
         lane: Lane,
@@ -44,10 +44,10 @@ pub trait Channel: Send + Sync + 'static {
     /// The player and the host whose attempts are counted.
     fn recipient(due: &Self::Due) -> (PlayerId, &str);
 
-    /// Makes the attempts under a lease, and decides what follows.
+    /// Makes the attempts under a lease, and decides on retries.
     fn send(&self, due: Self::Due) -> impl Future<Output = Self::Sent> + Send;
 
-    /// Records what became of them. What cannot be recorded while the lease lasts is sent again.
+    /// Records the results. A result that cannot be recorded during the lease is lost, and its items are sent again.
     fn record(&self, sent: &Self::Sent) -> impl Future<Output = Result<(), String>> + Send;
 }
 
@@ -55,6 +55,6 @@ pub trait Channel: Send + Sync + 'static {
 #[derive(Debug)]
 pub struct Taken<D> {
     pub due: Vec<D>,
-    /// Whether a limit of a recipient has left out what may be due as well.
+    /// Whether more may be due, which the limit of a recipient has left out.
     pub has_more: bool,
 }

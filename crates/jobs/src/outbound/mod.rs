@@ -1,8 +1,8 @@
-//! Sends what waits in a queue to recipients elsewhere: one machine for webhooks, push notifications and mails.
+//! Sends queued messages to external recipients: one mechanism for webhooks, push notifications and mails.
 //!
-//! Something queued becomes due, a process leases it, and it is sent, retried or given up. `channel` is what differs: what is sent,
-//! where, in which order, and how long it is kept. `worker` is the loop, and `in_flight` counts attempts by player and host. Any number
-//! of processes share the work. Another process takes over when a lease expires, so each message arrives at least once.
+//! A queued item becomes due, a process leases it, and it is sent, retried or given up. `channel` is the part that differs: the content,
+//! the recipient, the order, and the retention. `worker` is the loop, and `in_flight` counts attempts by player and host. Any number of
+//! processes share the work. Another process takes over when a lease expires, so each message arrives at least once.
 
 mod channel;
 mod in_flight;

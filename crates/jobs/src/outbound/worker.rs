@@ -1,4 +1,4 @@
-//! The loop of a channel: each lane leases what is due as there is room, and a task of its own sends it.
+//! The loop of a channel: each lane leases due items as there is room, and sends them in separate tasks.
 
 use std::{
     future::pending,
@@ -32,7 +32,7 @@ const PERMIT_TIME: Duration = Duration::from_secs(2);
 /// The pause between two polls without a reason to poll earlier.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The least time from one poll to the next, unless the last one has reached a limit. What becomes due meanwhile is taken together.
+/// The least time from one poll to the next, unless the last one has reached a limit. Items that become due in between are taken together.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// The pause between two rounds of housekeeping.
@@ -78,7 +78,7 @@ struct Worker<C> {
     channel: Arc<C>,
     tasks: JoinSet<()>,
     lanes: Vec<LaneState>,
-    /// The places of attempts that take long. The lanes share what they leave of the attempts.
+    /// Places for slow attempts. The lanes share the places that they do not hold themselves.
     spare: Arc<Semaphore>,
     housekept_at: Option<Instant>,
     /// How many leases were taken.
@@ -101,7 +101,7 @@ impl<C: Channel> Worker<C> {
         let all: usize = C::LANES.iter().map(|lane| C::limits(*lane).places).sum();
         let lanes = C::LANES.iter().map(|&lane| {
             let limits = C::limits(lane);
-            // If the attempts are fewer than the places, each lane has its share.
+            // If fewer attempts are allowed than there are places, each lane gets its share.
             let share = (attempts_max * limits.places / all).clamp(1, limits.places);
             LaneState { lane, limits, places: Arc::new(Semaphore::new(share)), in_flight: InFlight::default() }
         });
@@ -134,7 +134,7 @@ impl<C: Channel> Worker<C> {
         done
     }
 
-    /// Leases what is due in a lane, and starts to send it.
+    /// Leases due items of a lane, and starts to send them.
     async fn start(&mut self, LaneState { lane, limits, places, in_flight }: LaneState) -> Result<(), DbError> {
         let room = u32::try_from(places.available_permits()).unwrap_or(u32::MAX);
         if room == 0 {
@@ -170,7 +170,7 @@ impl<C: Channel> Worker<C> {
     }
 }
 
-/// Holds a place while attempts are made. It is given back for a spare one, so that the attempts stay as many as they may be.
+/// Holds a place while attempts are made. A slow attempt exchanges its place for a spare one, so that the number of attempts stays bounded.
 async fn in_place(
     sending: impl Future<Output = ()>,
     mut place: Option<OwnedSemaphorePermit>,
@@ -189,7 +189,7 @@ async fn in_place(
     drop(place);
 }
 
-/// Sends under one lease, and records what became of it. If it cannot be recorded while the lease lasts, it is sent once more.
+/// Sends under one lease, and records the result. If the result cannot be recorded during the lease, the items are sent again.
 async fn send_and_record<C: Channel>(channel: Arc<C>, due: C::Due) {
     let leased = Instant::now();
     let sent = channel.send(due).await;

@@ -1,4 +1,4 @@
-//! The attempts under one lease: what is due for a device is sent, one after the other.
+//! The attempts under one lease: the due notices of a device are sent one after the other.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -32,7 +32,7 @@ const RUN_TIME: Duration = Duration::from_secs(10);
 /// A device that answers later than this is slow.
 const QUICK: Duration = Duration::from_secs(1);
 
-/// With so many games for which something is due at once, a device shows one notification for all of them.
+/// The number of games with due notices from which on a device shows one notification for all of them.
 const DIGEST_MIN: usize = 5;
 
 /// What the job needs to send.
@@ -44,7 +44,7 @@ pub struct Settings {
     pub attempts_max: usize,
 }
 
-/// Sends what is due for a device, until an attempt fails.
+/// Sends the due notices of a device, until an attempt fails.
 pub(super) async fn send_due(pool: &PgPool, settings: &Settings, device: DueDevice) -> Sent {
     let begun = Instant::now();
     let mut sent = Sent {
@@ -68,7 +68,7 @@ pub(super) async fn send_due(pool: &PgPool, settings: &Settings, device: DueDevi
         let versions: Vec<_> = part.iter().map(|notice| notice.version).collect();
         let Ok(waiting) = waiting(pool, device.id, device.lease, &versions).await else { break };
         let part: Vec<_> = part.iter().copied().filter(|notice| waiting.contains(&notice.version)).collect();
-        // What is gone already, and reminders of deadlines that the games have no longer.
+        // Notices that are gone already, and reminders of deadlines that the games no longer have.
         sent.dropped.extend(versions.iter().filter(|version| !waiting.contains(version)));
         if part.is_empty() {
             continue;
@@ -92,8 +92,8 @@ pub(super) async fn send_due(pool: &PgPool, settings: &Settings, device: DueDevi
     sent
 }
 
-/// What an attempt says about a device. `before` is what earlier attempts under the lease say, and `lane` is that of a device
-/// that works.
+/// The state of a device after an attempt. `before` is the state after earlier attempts under the lease, and `lane` is the lane of a
+/// working device.
 fn state_after(outcome: Outcome, device: &DueDevice, before: DeviceState, lane: Lane) -> DeviceState {
     let fails = |proof, retry_after_s| after_failure(device, proof, retry_after_s, rand::random(), now());
     let of_kind = if device.kind == DeviceKind::Web { Proof::OfDevice } else { Proof::OfService };
@@ -141,7 +141,8 @@ fn warn(device: &DueDevice, cause: &str) {
     }
 }
 
-/// What is shown as one: all games if they are many, otherwise each. A turn and the reminder of its deadline are of one game.
+/// Groups the notices of each notification: all games together if they are many, otherwise each game. A turn and the reminder of its
+/// deadline belong to one game.
 fn parts<'a>(device: &DueDevice, wanted: Vec<&'a DueNotice>) -> Vec<Vec<&'a DueNotice>> {
     // A device with a digest shows one notification for two games already.
     let digest_min = if device.digest_minutes.is_some() { 2 } else { DIGEST_MIN };

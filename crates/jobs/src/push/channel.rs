@@ -1,4 +1,4 @@
-//! The channel of push notifications: what is due for a device is sent under one lease.
+//! The channel of push notifications: the due notices of a device are sent under one lease.
 
 use mancala_db::{
     DbError,

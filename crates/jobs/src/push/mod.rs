@@ -1,4 +1,4 @@
-//! Push notifications: the job sends to devices what `jobs::webhooks` has made of the appends of games.
+//! Push notifications: the job sends the notices to devices that `jobs::webhooks` makes from the appends of games.
 //!
 //! `channel` leases devices for `jobs::outbound`, `attempts` sends to one device, and `schedule` decides what follows from an answer.
 

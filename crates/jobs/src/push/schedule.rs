@@ -1,4 +1,4 @@
-//! What follows from a failed attempt: when the next one is made, and when a device is forgotten.
+//! The schedule after a failed attempt: when the next one is made, and when a device is forgotten.
 
 use mancala_db::{
     outbound::Backoff,
@@ -9,7 +9,7 @@ use time::{Duration, OffsetDateTime};
 /// How long a device is left alone after a failed attempt.
 const BACKOFF: Backoff = Backoff { min: Duration::seconds(5), max: Duration::hours(1) };
 
-/// The longest pause that a push service is granted: what waits is dropped after it anyway.
+/// The longest pause that a push service is granted: longer waiting notices are dropped anyway.
 const RETRY_AFTER_MAX: Duration = Duration::hours(24);
 
 /// How long a device may fail, if anything ever arrived there, and if not. Nothing says that an address that never worked is a push

@@ -146,7 +146,7 @@ impl DeliveryContext {
         Self { pool: pool.clone(), settings: settings.clone(), recorder: Recorder::start(pool.clone()) }
     }
 
-    /// Makes one attempt, and decides what follows from it.
+    /// Makes one attempt, and decides on a retry.
     async fn attempt(&self, mut due: Due, begun: OffsetDateTime) -> Attempted {
         let sent =
             AssertUnwindSafe(send(&self.settings.sender, &due, now())).catch_unwind().await.unwrap_or_else(|_| {
@@ -166,12 +166,12 @@ impl DeliveryContext {
     }
 }
 
-/// Takes up to `room` due deliveries of a lane, with a lease, and none of the players and hosts that have enough in flight.
+/// Leases up to `room` due deliveries of a lane, except for players and hosts that have enough in flight.
 pub async fn take(pool: &PgPool, lane: Lane, room: u32, full: &Full, now: OffsetDateTime) -> Result<Vec<Due>, DbError> {
     attempts::take(pool, lane, now, now + LEASE, room, full).await
 }
 
-/// What waits behind leased deliveries. Without it each of them is sent alone.
+/// Finds the deliveries that wait behind leased ones. If that fails, each leased delivery is sent alone.
 async fn waiting_behind(pool: &PgPool, leased: &[Due]) -> HashMap<Uuid, Vec<Due>> {
     if leased.is_empty() {
         return HashMap::new();

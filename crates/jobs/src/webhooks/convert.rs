@@ -21,7 +21,7 @@ use super::{muted::Muted, pushed::Pushed};
 /// Writes the payload of a message. The caller provides it, because the jobs do not know the wire types.
 pub type WriteMessage = fn(&MessageContent<'_>) -> Result<String, String>;
 
-/// What appends become.
+/// The results of converting appends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Targets<'a> {
     pub(super) write: WriteMessage,

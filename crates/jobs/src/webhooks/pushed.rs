@@ -16,7 +16,7 @@ use time::{Duration, OffsetDateTime};
 
 use super::muted::Muted;
 
-/// How long a turn waits before devices show it: a player who sits before the game has played it by then.
+/// How long a turn waits before devices show it: by then a player who has the game open has played it.
 const TURN_DELAY: Duration = Duration::seconds(5);
 
 /// The players of a batch who have devices.
@@ -78,7 +78,7 @@ impl Pushed {
         made
     }
 
-    /// Stores what the batch's appends became, the last notice of each player and game, and drops what is no longer true.
+    /// Stores the notices of the batch's appends, the last one of each player and game, and drops those that are no longer true.
     pub(super) async fn store<'a>(
         &self,
         connection: &mut PgConnection,
@@ -97,7 +97,7 @@ impl Pushed {
         queue::store(connection, &last.into_values().collect::<Vec<_>>(), &present, devices).await
     }
 
-    /// The game as it is now, for each of its players who has a device.
+    /// The current state of the game, for each of its players who has a device.
     fn present(&self, game: &Game) -> Vec<Present> {
         let people = [game.players().first, game.players().second, game.invited()];
         let people: HashSet<_> = people.into_iter().flatten().filter(|player| self.0.contains(player)).collect();

@@ -1,4 +1,4 @@
-//! What follows from an attempt: success, a retry with backoff, or the end. Pure.
+//! The next step after an attempt: success, a retry with backoff, or the end. Pure.
 
 use mancala_db::webhooks::{
     attempts::Due,

@@ -23,8 +23,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The same while another process converts appends of the same games: it may not have seen the last ones of this process.
 const CONTENDED_PAUSE: Duration = Duration::from_millis(50);
 
-/// The least time from one poll to the next, unless there is more to convert. What comes meanwhile is one batch: a poll takes some ten
-/// statements, however little there is to do.
+/// The least time from one poll to the next, unless there is more to convert. Events that come in between form one batch, because a poll
+/// takes some ten statements even for few events.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Runs until `stopping` is cancelled. `appended` is notified after appends that players have webhooks for.
@@ -59,7 +59,7 @@ async fn convert_all(
         if converted.is_some_and(|converted| !converted.is_empty) {
             queued.notify_one();
         }
-        // What another process converts leaves nothing to do at once.
+        // Events that another process converts leave nothing to do at once.
         if converted.is_some_and(|converted| converted.has_more && !(converted.is_empty && converted.is_contended)) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Claims that tokens of all kinds have (RFC 7519): for whom they are, and when they count.
+//! Claims of tokens of all kinds (RFC 7519): the audience, and the time in which they are valid.
 
 use serde::Deserialize;
 use time::OffsetDateTime;

@@ -39,7 +39,7 @@ pub struct Signed<'a> {
     pub algorithm: Algorithm,
     /// The type, as the header has it.
     pub typ: Option<String>,
-    /// What is signed: the first two parts.
+    /// The signed message: the first two parts.
     message: &'a str,
     signature: Vec<u8>,
     claims: Vec<u8>,
@@ -50,13 +50,13 @@ struct Header {
     alg: String,
     kid: Option<String>,
     typ: Option<String>,
-    /// Present also if it is null.
+    /// The field counts as present even if it is null.
     #[serde(default, deserialize_with = "present")]
     crit: Option<Value>,
 }
 
 impl<'a> Signed<'a> {
-    /// Reads a token of at most so many bytes by one of these algorithms.
+    /// Reads a token of at most `bytes_max` bytes that is signed with one of these algorithms.
     pub fn read(token: &'a str, bytes_max: usize, accepted: &[Algorithm]) -> Result<Self, JwsError> {
         if token.len() > bytes_max {
             return Err(JwsError::TooLong);

@@ -15,7 +15,7 @@ use mancala_process::repeats;
 
 use crate::webhook::{Fetch, Fetched, Sender};
 
-/// When a key set in use is fetched again, beside the tokens.
+/// The age after which a key set in use is fetched again in the background, while tokens are still checked.
 const REFRESHED_AFTER: Duration = Duration::from_mins(5);
 
 /// How long a key set is used without asking its issuer. A key that an issuer withdraws counts no longer after it.
@@ -43,7 +43,7 @@ pub struct KeySets {
     sets: Cache<String, Arc<Published>>,
 }
 
-/// What is published at one address.
+/// The key set that is published at one address.
 #[derive(Debug, Default)]
 struct Published {
     known: Mutex<Known>,
@@ -51,7 +51,7 @@ struct Published {
     fetching: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// What is known of a key set.
+/// The current knowledge of a key set.
 #[derive(Debug, Default)]
 struct Known {
     keys: Option<Arc<KeySet>>,
@@ -61,7 +61,7 @@ struct Known {
     searched_at: Option<Instant>,
 }
 
-/// What is to be done for a token.
+/// The next step for a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Need {
     /// Nothing: the set has the key.
@@ -72,7 +72,7 @@ enum Need {
     Fetch,
     /// The set lacks the key, and was fetched a moment ago.
     Refuse,
-    /// The issuer did not answer a moment ago. It is asked again after so long.
+    /// The issuer did not answer a moment ago, and is asked again after this pause.
     Wait(Duration),
 }
 

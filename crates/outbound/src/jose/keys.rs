@@ -73,7 +73,7 @@ enum Material {
     Ed25519(VerifyingKey),
 }
 
-/// A key as it is published.
+/// A published key.
 #[derive(Deserialize)]
 struct Jwk {
     kty: String,
@@ -106,7 +106,8 @@ impl KeySet {
         (!keys.is_empty()).then_some(Self(keys))
     }
 
-    /// The set as it may be stored: what verifies, and nothing else. `None` if it is no key set, has a secret, or cannot verify.
+    /// The part of a key set that may be stored: only keys that verify. `None` if the text is no key set, has a secret, or has no key that
+    /// verifies.
     pub fn public_part(text: &[u8]) -> Option<String> {
         #[derive(Deserialize, Serialize)]
         struct Published {

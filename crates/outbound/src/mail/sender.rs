@@ -29,7 +29,7 @@ const OF_SETTINGS: [u16; 5] = [502, 503, 530, 534, 535];
 #[derive(Debug)]
 pub struct Sender(Settings);
 
-/// Why a mail was not sent. It names no address: what servers say does.
+/// The reason why a mail was not sent. The reason names no address, although servers do in their replies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unsent {
     /// The server refuses it for good, with this reply.
@@ -82,7 +82,7 @@ fn address(address: &EmailAddress) -> Option<Address> {
     address.as_str().parse().ok()
 }
 
-/// What a failure means. The text of a reply may name the address, so only its number is logged.
+/// The meaning of a failure. The text of a reply may name the address, so only its number is logged.
 fn unsent(error: &Error) -> Unsent {
     let Some(code) = error.status() else {
         // What the server has said may be part of the text.

@@ -1,4 +1,4 @@
-//! The operator's settings of mail, checked before the server starts. What is wrong is said without the settings themselves, which hold a password.
+//! The operator's settings of mail, checked before the server starts. Errors do not repeat the settings, which have a password.
 
 use std::{fmt, time::Duration};
 
@@ -9,7 +9,7 @@ use url::Url;
 /// How long a connection to the server may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What stands for the token in the address of a link.
+/// The placeholder for the token in the address of a link.
 const TOKEN: &str = "{token}";
 
 /// Where the links of mails lead: addresses with `{token}` in them.
@@ -17,7 +17,7 @@ const TOKEN: &str = "{token}";
 pub struct Links {
     verify: String,
     reset: String,
-    /// The server's own page: what restores an account must work without an app.
+    /// The server's own page, because restoring an account must work without an app.
     restore: String,
     /// The host that people know the service by, for the texts.
     site: String,
@@ -108,7 +108,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-/// What is wrong with the settings. It says nothing of their values.
+/// The fault in the settings, without their values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Misconfigured {
     #[error(

@@ -23,7 +23,7 @@ pub enum Subject<'a> {
     InUse,
     /// The link by which the account's password is set anew.
     Reset { token: &'a str, player: &'a str },
-    /// What has happened to an account, and the link that takes it back.
+    /// The notice of a change of an account, with the link that reverts it.
     Notice { kind: MailKind, token: &'a str, player: &'a str },
     /// The account was erased, and its name with it.
     Erased,
@@ -79,7 +79,7 @@ fn notice(kind: MailKind, player: &str, token: &str, links: &Links) -> (String, 
         MailKind::RecoveryCodeChanged => ("A new recovery code", "has a new recovery code"),
         MailKind::IdentityLinked => ("A way to sign in was added", "has one more way to sign in"),
         MailKind::IdentityUnlinked => ("A way to sign in was removed", "has one way to sign in less"),
-        // The others have texts of their own.
+        // The other kinds have texts of their own.
         MailKind::PasswordChanged | MailKind::VerifyEmail | MailKind::ResetPassword | MailKind::AccountErased => {
             ("Your password has changed", "has a new password")
         }

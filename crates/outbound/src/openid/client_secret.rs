@@ -1,4 +1,4 @@
-//! What proves this service to an issuer at its token endpoint: a secret, or of Apple a token that a key signs.
+//! The credential of this service at an issuer's token endpoint: a secret, or for Apple a token that a key signs.
 
 use std::fmt;
 

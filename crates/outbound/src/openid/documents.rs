@@ -34,7 +34,7 @@ pub(super) struct Discovery {
     pub authorization_response_iss_parameter_supported: bool,
 }
 
-/// The document, as far as it is known.
+/// The cached document, or the last failure to fetch it.
 #[derive(Debug, Default)]
 pub(super) struct DocumentCache(Mutex<Slot>);
 

@@ -5,7 +5,7 @@ use thiserror::Error;
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Failure {
-    /// The issuer does not answer, or answers what no issuer should. The words are for the operator.
+    /// The issuer does not answer, or its answer is invalid. The words are for the operator.
     #[error("{0}")]
     Unavailable(String),
     /// The code or the token is wrong, in these words.

@@ -26,10 +26,11 @@ use crate::{
     webhook::{Fetch, Reach, Sender},
 };
 
-/// How many codes of one issuer are exchanged at once in a process. Further ones are refused: one that is slow holds up no more than these.
+/// How many codes of one issuer are exchanged at once in a process. Further ones are refused, so that a slow issuer holds up no more than
+/// these.
 const AT_ONCE_MAX: usize = 16;
 
-/// How many codes of all issuers are exchanged at once: so many connections the plan of files leaves them.
+/// How many codes of all issuers are exchanged at once: the plan of open files reserves this many connections for them.
 const AT_ONCE_IN_ALL_MAX: usize = 24;
 
 /// The timeout of each of both parts of an exchange: the documents, and the code.
@@ -49,7 +50,7 @@ pub struct Issuers {
     urls: Vec<String>,
 }
 
-/// An issuer, with what it has published.
+/// An issuer, with its cached document and keys.
 #[derive(Debug)]
 pub struct Issuer {
     settings: IssuerSettings,
@@ -69,7 +70,7 @@ pub struct Exchange<'a> {
     _room: [SemaphorePermit<'a>; 2],
 }
 
-/// A sign-in that an issuer is asked for.
+/// The parameters of a sign-in at the issuer.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub redirect_uri: &'a str,
@@ -164,7 +165,7 @@ impl Issuer {
         Ok(url.into())
     }
 
-    /// Gets ready for a code: what can fail without the code fails here, and a code is not spent for nothing.
+    /// Prepares for a code: every step that can fail without the code runs first, so that no code is wasted.
     pub async fn prepare(&self) -> Result<Exchange<'_>, Failure> {
         let full = |_| Failure::unavailable("too many of its codes are exchanged");
         let room = [self.at_once.try_acquire().map_err(full)?, self.in_all.try_acquire().map_err(full)?];
@@ -211,7 +212,7 @@ impl Issuer {
 }
 
 impl Exchange<'_> {
-    /// Whether the issuer is to be named by what comes back from it: `iss` is what came.
+    /// Whether the answer comes from this issuer. `iss` is the issuer that the answer names; some issuers leave it out.
     pub fn is_named(&self, iss: Option<&str>) -> bool {
         match iss {
             Some(iss) => iss == self.issuer.settings.issuer,
@@ -282,7 +283,7 @@ impl Exchange<'_> {
         ]);
         let mut authorization = None;
         match secret.now(client_id, now) {
-            // Basic is what every issuer takes that says nothing else.
+            // Every issuer whose document names no method accepts HTTP Basic.
             Some(secret) if !is_in_form => {
                 let [id, secret] = [client_id.as_str(), &secret].map(encoded);
                 authorization = Some(format!("Basic {}", BASE64_STANDARD.encode(format!("{id}:{secret}"))));

@@ -17,7 +17,7 @@ const REDIRECT_URIS_MAX: usize = 16;
 /// The longest text of a setting, in bytes. Sessions hold a redirect URI, so it is short.
 const TEXT_BYTES_MAX: usize = 512;
 
-/// The longest id: it stands in paths.
+/// The longest id, because ids are parts of paths.
 const ID_BYTES_MAX: usize = 32;
 
 /// Why the file cannot be used. A message never repeats a value, which may be a secret in the wrong place.
@@ -36,7 +36,7 @@ pub enum SettingsError {
 pub struct IssuerSettings {
     /// The name by which clients choose the issuer.
     pub id: String,
-    /// What people see.
+    /// The name that people see.
     pub name: String,
     /// Its URL, the `iss` of its tokens.
     pub issuer: String,
@@ -101,8 +101,8 @@ impl ResponseMode {
     }
 }
 
-/// The issuers of a file. `read_key` reads the key file that a setting names, or says what is wrong with it; `may_reach` says whether a URL
-/// may be an issuer's, in a private network or not.
+/// Parses the issuers of a file. `read_key` reads the key file that a setting names, or returns its fault. `may_reach` tells whether an
+/// issuer's URL is allowed, in a private network or not.
 pub fn parse(
     text: &str,
     read_key: impl Fn(&str) -> Result<String, String>,

@@ -69,7 +69,7 @@ pub struct ApnsSettings {
 }
 
 impl ApnsSettings {
-    /// The settings of a file; otherwise what is wrong with it, without its secrets. `read_key` reads a file that it names.
+    /// Parses the settings of a file, or returns their fault, without secrets. `read_key` reads the file of the key.
     pub fn parse(text: &str, read_key: impl FnOnce(&str) -> Result<String, String>) -> Result<Self, String> {
         let file: ApnsFile = serde_json::from_str(text)
             .map_err(|error| format!("it is no JSON as documented, at line {}", error.line()))?;
@@ -120,7 +120,7 @@ pub struct Apns {
     pub(super) gate: Arc<Gate>,
 }
 
-/// What follows from an answer.
+/// The next step after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ApnsReply {
     Is(Outcome),
@@ -212,7 +212,7 @@ impl Apns {
     }
 }
 
-/// What Apple's service gets of a notification beside its texts, also by way of Google.
+/// The fields of a notification for Apple's service beside its texts, also by way of Google.
 pub(super) struct AppleFields {
     pub(super) headers: [(&'static str, String); 3],
     pub(super) aps: Value,

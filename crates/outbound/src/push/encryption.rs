@@ -1,4 +1,4 @@
-//! The encryption of what a browser is sent: RFC 8291 upon RFC 8188, in one record. The push service reads none of it.
+//! The encryption of messages to browsers: RFC 8291 upon RFC 8188, in one record. The push service cannot read them.
 
 use ring::{
     aead::{AES_128_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
@@ -20,7 +20,7 @@ const SALT_BYTES: usize = 16;
 /// The size of records that the head names: more than the one that there is.
 const RECORD_BYTES: u32 = 4096;
 
-/// Messages are padded to a multiple of so many bytes, so that their lengths tell neither the language nor what has happened.
+/// Messages are padded to a multiple of this size, so that their lengths reveal neither the language nor the event.
 const PADDED_BYTES: usize = 256;
 
 /// Ends the last record, by RFC 8188.
@@ -61,7 +61,7 @@ impl Subscription {
         Ok(self.seal_with(&agreed, salt, message, length))
     }
 
-    /// Makes a new key, and what it shares with the browser's.
+    /// Makes a new key, and the secret that it shares with the browser's key.
     fn agree<T>(&self, derive: impl FnOnce(&[u8]) -> T) -> Result<Agreed<T>, ()> {
         let random = SystemRandom::new();
         let own = EphemeralPrivateKey::generate(&ECDH_P256, &random).map_err(drop)?;
@@ -90,7 +90,7 @@ impl Subscription {
     }
 }
 
-/// A key that serves once, and what it shares with a browser's.
+/// A key that is used once, and the secret that it shares with a browser's key.
 struct Agreed<T> {
     public_key: [u8; POINT_BYTES],
     shared: T,

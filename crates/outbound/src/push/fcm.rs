@@ -46,7 +46,7 @@ pub struct Fcm {
     host: String,
 }
 
-/// What follows from an answer.
+/// The next step after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FcmReply {
     Is(Outcome),
@@ -195,7 +195,7 @@ fn reason(answer: EndpointResponse, error: &Value) -> String {
     texts.fold(answer.status.to_string(), |line, text| format!("{line} {text}"))
 }
 
-/// Whether the messages to one device are too many, and not those of the project.
+/// Whether the limit that was reached is that of one device, and not of the whole project.
 fn is_about_device(details: &[Value]) -> bool {
     let violations = details.iter().filter_map(|detail| detail["violations"].as_array()).flatten();
     let names_device = |text: &Value| text.as_str().is_some_and(|text| text.to_ascii_lowercase().contains("device"));

@@ -13,7 +13,7 @@ use super::outcome::Outcome;
 /// How long nothing is sent after a refusal that concerns all devices.
 pub(super) const PAUSE: StdDuration = StdDuration::from_mins(1);
 
-/// The longest pause that a service is granted. A longer one comes of a clock that was set back.
+/// The longest pause that a service is granted. A longer one means that a clock was set back.
 const PAUSE_MAX: StdDuration = StdDuration::from_hours(1);
 
 /// If the service has taken anything within this time, a refusal is about its device alone.
@@ -53,7 +53,7 @@ impl Gate {
         self.lock().last_taken_at = Some(now);
     }
 
-    /// Sends nothing to the service for so long.
+    /// Sends nothing to the service during this pause.
     pub(super) fn shut(&self, pause: StdDuration, reason: &str, now: OffsetDateTime) -> Outcome {
         let pause = pause.min(PAUSE_MAX);
         self.lock().shut_until = Some(now + pause);
@@ -70,7 +70,7 @@ impl Gate {
         self.shut(PAUSE, reason, now)
     }
 
-    /// Lets one device wait for so long.
+    /// Lets one device wait for this pause.
     pub(super) fn wait(&self, pause: StdDuration, reason: &str) -> Outcome {
         self.warn("refuses a notification for no fault of the device, which waits", reason);
         Outcome::Postponed(pause)
@@ -95,7 +95,7 @@ impl Gate {
     }
 }
 
-/// A text of a service, as it may stand in the log.
+/// A text of a service, cleaned for the log.
 pub(super) fn cleaned(text: &str) -> String {
     let is_plain = |c: &char| c.is_ascii_alphanumeric() || " -_.".contains(*c);
     text.chars().filter(is_plain).take(100).collect()

@@ -51,7 +51,7 @@ impl Notification {
         }
     }
 
-    /// What the client gets beside the text.
+    /// The data for the client beside the text.
     pub fn data(&self) -> Value {
         match &self.subject {
             Subject::Game { id, kind, .. } => json!({ "type": kind, "game_id": id }),

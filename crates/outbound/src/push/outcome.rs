@@ -1,10 +1,10 @@
-//! What a service of push notifications answered, and what follows from it.
+//! The answer of a service of push notifications, and its consequence.
 
 use std::{fmt, time::Duration};
 
 use crate::webhook::{EndpointResponse, SendError};
 
-/// What became of a notification.
+/// The outcome of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The service has taken it.
@@ -15,9 +15,9 @@ pub enum Outcome {
     Foreign,
     /// The service will not take this notification, whenever it is sent; the device may be good.
     Refused,
-    /// The service did not take the notification, and may later: after the seconds that it asks for, if it does.
+    /// The service did not take the notification, but may take it later: after the seconds that it asks for, if it names any.
     Failed { retry_after_s: Option<u32>, cause: Cause },
-    /// The service lets this server send nothing for so long, which is not the device's fault.
+    /// The service takes nothing from this server for this time, which is not the fault of the device.
     Postponed(Duration),
 }
 
@@ -43,7 +43,7 @@ impl Outcome {
         Outcome::Failed { retry_after_s: answer.retry_after_s, cause: Cause::Status(answer.status) }
     }
 
-    /// A failure that passes, after so many seconds at least.
+    /// A temporary failure; the retry comes after at least this many seconds.
     pub fn later_than(answer: EndpointResponse, seconds: u32) -> Self {
         let retry_after_s = Some(answer.retry_after_s.unwrap_or_default().max(seconds));
         Outcome::Failed { retry_after_s, cause: Cause::Status(answer.status) }

@@ -83,7 +83,7 @@ pub struct Pusher {
 }
 
 impl Pusher {
-    /// Sends by the rules of a sender. Services for apps get connections of their own.
+    /// A pusher that sends by the rules of `sender`. Services for apps get separate connections.
     pub fn new(push: Push, sender: Sender) -> Self {
         let [to_google, to_apple] = [(); 2].map(|()| AppSender::new(&sender));
         Self { push, sender, to_google, to_apple }

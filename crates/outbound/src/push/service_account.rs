@@ -51,7 +51,7 @@ pub struct ServiceAccount {
 }
 
 impl ServiceAccount {
-    /// The account of a file; otherwise what is wrong with it, without its secrets.
+    /// Parses the account of a file, or returns its fault, without secrets.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let file: AccountFile = serde_json::from_str(text).map_err(
             |_| "it is no JSON of a service account, with project_id, client_email, token_uri and private_key",
@@ -71,7 +71,7 @@ impl ServiceAccount {
         })
     }
 
-    /// Where tokens are asked for.
+    /// The address where tokens are requested.
     pub fn token_uri(&self) -> &str {
         &self.token_uri
     }

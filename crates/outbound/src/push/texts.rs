@@ -2,7 +2,7 @@
 
 use mancala_texts::Language;
 
-/// What is new in several games.
+/// The news of several games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// The player is to move in all of them.

@@ -36,7 +36,7 @@ impl WebPush {
         Self { key: Arc::new(key), contact }
     }
 
-    /// What browsers subscribe with (`applicationServerKey`).
+    /// The key with which browsers subscribe (`applicationServerKey`).
     pub fn public_key(&self) -> String {
         self.key.public_key()
     }

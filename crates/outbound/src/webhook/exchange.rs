@@ -43,7 +43,7 @@ pub(super) const BODY_BYTES_MAX: usize = 4096;
 /// challenge is read as long as the attempt may take.
 const BODY_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// How many requests one HTTP/2 connection carries at once: as many as a host gets in the quick lane.
+/// How many requests one HTTP/2 connection carries at once: the number that a host gets in the quick lane.
 const STREAMS_MAX: usize = 32;
 
 /// The window of a stream and of a connection of HTTP/2: a server may send so much of a body before it is read.
@@ -52,7 +52,7 @@ const WINDOW_BYTES: u32 = 16 * 1024;
 /// A stream with or without TLS.
 pub(super) type Stream = Either<Wire, Box<TlsStream<Wire>>>;
 
-/// What keeps an HTTP/1.1 connection in progress.
+/// The future that drives an HTTP/1.1 connection.
 type Driver = Pin<Box<http1::Connection<TokioIo<Talk<Stream>>, Full<Bytes>>>>;
 
 /// A connection that is ready for a request.
@@ -95,13 +95,13 @@ pub struct EndpointResponse {
     pub lacks_challenge: bool,
 }
 
-/// What is needed of the body of an answer.
+/// The part of an answer's body that the caller needs.
 #[derive(Clone, Copy)]
 pub(super) enum Wanted<'a> {
     Nothing,
     /// The challenge that it must repeat.
     Challenge(&'a str),
-    /// The text of the answer, which is put here if it has at most so many bytes.
+    /// The text of the answer, which is put here if it is not longer than this number of bytes.
     Text(&'a OnceLock<Bytes>, usize),
 }
 
@@ -155,7 +155,7 @@ impl Http1 {
         };
         answer.check(wanted, body.as_ref());
         let is_whole = body.is_some();
-        // Progress that needs no further bytes: it also finds what has come behind the answer.
+        // The driver runs once more without new bytes: it also detects unexpected bytes after the answer.
         let is_open = !is_over && is_whole && driver.as_mut().now_or_never().is_none() && requests.is_ready();
         Ok((answer, is_open.then_some(self)))
     }
@@ -165,7 +165,7 @@ impl Http1 {
         self.meter.begin();
     }
 
-    /// Whether the endpoint is known to have closed the connection, or to have sent what nothing asked for.
+    /// Whether the endpoint has closed the connection, or has sent bytes without a request.
     pub(super) fn is_closed(&mut self) -> bool {
         self.driver.as_mut().now_or_never().is_some() || self.requests.is_closed()
     }
@@ -193,8 +193,8 @@ impl Http2 {
         Ok(Self { requests, meter, users, streams })
     }
 
-    /// Sends a request, and reads the answer's head, and its body if that is wanted. What follows of it is cancelled.
-    /// Also returns whether further requests may use the connection: not if the endpoint has answered before it took the request.
+    /// Sends a request, and reads the answer's head, and its body if the caller wants it. The rest of the body is cancelled. Also returns
+    /// whether further requests may use the connection. They may not if the endpoint has answered before it took the request.
     pub(super) async fn send(
         mut self,
         request: Request<Full<Bytes>>,
@@ -237,8 +237,8 @@ impl Connection {
     }
 }
 
-/// Keeps a connection in progress until something on it is done. `is_over` tells whether the connection has ended meanwhile; what it
-/// has read before is still to be had then.
+/// Drives a connection until `done` is ready. `is_over` tells whether the connection has ended meanwhile; bytes that it has read before are
+/// still available then.
 async fn drive<T>(driver: &mut Driver, is_over: &mut bool, done: impl Future<Output = T>) -> T {
     let mut done = pin!(done);
     if !*is_over {
@@ -251,7 +251,7 @@ async fn drive<T>(driver: &mut Driver, is_over: &mut bool, done: impl Future<Out
     done.await
 }
 
-/// The body of an answer; `None` if it is too long or the connection has ended before it.
+/// The body of an answer; `None` if it is too long, or the connection ends before it is complete.
 async fn collect(body: Incoming, bytes_max: usize) -> Option<Bytes> {
     Limited::new(body, bytes_max).collect().await.ok().map(Collected::to_bytes)
 }
@@ -290,8 +290,8 @@ impl Body for Sent {
     }
 }
 
-/// Whether a body repeats a challenge: as text, or as JSON like `{"challenge": "…"}`. A service that sends back whatever it gets does
-/// not: in the message, the challenge stands elsewhere.
+/// Whether a body repeats a challenge: as text, or as JSON like `{"challenge": "…"}`. A service that echoes every body does not pass,
+/// because the message has the challenge in another field.
 fn repeats(challenge: &str, body: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Repeated<'a> {

@@ -19,7 +19,7 @@ use super::{exchange::Connection, wire::Open};
 /// How long connections are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ages {
-    /// How long a check of a host's addresses holds for its kept connections. A connection that is opened has a check of its own.
+    /// How long a check of a host's addresses stays valid for its idle connections. A new connection always gets its own check.
     pub check: Duration,
     /// How long a connection is kept, so that certificates, load balancers and routes are followed.
     pub open: Duration,
@@ -33,7 +33,7 @@ impl Ages {
         Self { check: Duration::from_secs(10), open: Duration::from_mins(5), idle: Duration::from_secs(30) };
 }
 
-/// How many connections without a request are kept for one host at one address: as many as it gets in the quick lane.
+/// How many idle connections are kept for one host at one address: the number that it gets in the quick lane.
 const OF_HOST_MAX: usize = 32;
 
 /// How many are kept in all. The one that was not used for the longest time goes first.
@@ -58,10 +58,10 @@ impl Origin {
     }
 }
 
-/// A connection, and what is known of it.
+/// A pooled connection, with the facts that decide whether it may be used again.
 pub(super) struct IdleConnection {
     pub(super) connection: Connection,
-    /// The address that it goes to.
+    /// The address to which it leads.
     pub(super) address: IpAddr,
     /// When it was opened.
     pub(super) opened: Instant,
@@ -133,7 +133,7 @@ impl Pool {
     pub(super) fn put(&self, origin: Origin, kept: IdleConnection) {
         let mut all = self.lock();
         let of_host = all.entry(origin).or_default();
-        // An endpoint may allow no stream at all: then each message gets a connection, and none of them is of use later.
+        // An endpoint may allow no stream at all. In that case each message gets its own connection, which is of no further use.
         of_host.retain(|idle| !matches!(&idle.kept.connection, Connection::Http2(shared) if shared.is_closed()));
         let is_shared = |idle: &Idle| match (&idle.kept.connection, &kept.connection) {
             (Connection::Http2(shared), Connection::Http2(_)) => idle.kept.address == kept.address && shared.has_room(),
@@ -160,7 +160,7 @@ impl Pool {
         }
     }
 
-    /// Counts a connection that is opened. If there are as many as `max`, waiting ones make room.
+    /// Counts a connection that is opened. If `max` are open, idle ones are closed to make room.
     pub(super) fn open(&self, max: usize) -> Open {
         let open = Open::count(&self.open);
         let more = self.open.load(Ordering::Relaxed).saturating_sub(max);

@@ -51,7 +51,7 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 /// Looks up the addresses of a name.
 pub type Names = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>> + Send + Sync>;
 
-/// Sends to endpoints, and keeps their connections for a while. Each goes to an address that was looked up and checked for it.
+/// Sends to endpoints, and keeps their connections for a while. Each connection leads to an address that was looked up and checked for it.
 #[derive(Clone)]
 pub struct Sender {
     tls: TlsConnector,
@@ -157,7 +157,7 @@ impl Sender {
         Self { tls, names, reach, pool: Pool::new(Ages::USUAL), open_max: OPEN_MAX, used: Arc::default() }
     }
 
-    /// The same sender with at most so many open connections. There are always as many as attempts.
+    /// The same sender with at most `open_max` open connections, but at least one for each attempt.
     #[must_use]
     pub fn with_open_max(self, open_max: usize) -> Self {
         Self { open_max, ..self }
@@ -373,7 +373,7 @@ enum Use {
 }
 
 impl Use {
-    /// Refuses what is no answer to the request: on a connection that waited, the end of the endpoint's patience.
+    /// Refuses an answer that is none to this request: on a reused connection, the endpoint may report that it waited too long.
     fn check(self, answer: EndpointResponse) -> Result<(), Lost> {
         if self == Use::Again && answer.is_tired() { Err(Lost { has_answered: false }) } else { Ok(()) }
     }
@@ -395,7 +395,7 @@ impl Drop for Shared<'_> {
     }
 }
 
-/// A request to an allowed URL, and what is needed of its answer.
+/// A request to an allowed URL, and the part of its answer that the caller needs.
 #[derive(Clone, Copy)]
 struct Message<'a> {
     url: &'a Url,

@@ -29,7 +29,7 @@ pub(super) struct Wire {
     _open: Open,
 }
 
-/// What is known of a connection while others own it.
+/// Counts the bytes of a connection, and stays readable while others own the connection.
 #[derive(Debug)]
 pub(super) struct Meter {
     /// How many more bytes may be read.
@@ -42,7 +42,7 @@ pub(super) struct Meter {
     begins: AtomicBool,
 }
 
-/// What HTTP reads and writes: the connection, or TLS over it. Its meter learns what is written and read.
+/// The stream that HTTP reads and writes: the connection, or TLS over it. The meter is notified of written and read bytes.
 pub(super) type Talk<S> = InspectReader<InspectWriter<S, Note>, Note>;
 
 /// Notes bytes that were written or read.
@@ -106,7 +106,7 @@ impl Meter {
         self.begins.store(true, Ordering::Relaxed);
     }
 
-    /// Whether anything was read since the last request was written. It is known of what goes through [`Talk`].
+    /// Whether bytes were read since the last request was written. Only bytes that pass through [`Talk`] count.
     pub(super) fn has_answered(&self) -> bool {
         self.has_answered.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! What is counted: outcomes and kinds, each a label's value.
+//! The labels of metrics: outcomes and kinds, each a value of a label.
 
 use std::time::Duration;
 
@@ -66,14 +66,14 @@ labelled! {
         Reused = "reused",
     }
 
-    /// What has become of a mail.
+    /// The outcome of a mail.
     pub enum MailOutcome {
         Sent = "sent",
         /// The attempt failed, and is retried later.
         Retried = "retried",
         /// The mail is given up: refused, or not sent in time.
         Failed = "failed",
-        /// Its address has had too many.
+        /// The address has reached its limit.
         Limited = "limited",
     }
 
@@ -130,7 +130,7 @@ labelled! {
         Subject = "subject",
     }
 
-    /// What has answered a read that a standby may answer.
+    /// The database that answered a read for which a standby is allowed.
     pub enum Reader {
         Standby = "standby",
         Primary = "primary",

@@ -1,4 +1,4 @@
-//! The metrics of each part of the service: what they are called, and what their help texts say.
+//! The metrics of each part of the service: their names, and their help texts.
 
 use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
@@ -219,7 +219,7 @@ impl Engine {
     }
 }
 
-/// What becomes of finished games.
+/// Metrics of the archive of finished games.
 pub(super) struct Archive {
     pub(super) unexplored_games: Gauge,
     pub(super) unexplored_games_put_off: Gauge,

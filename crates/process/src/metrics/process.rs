@@ -23,7 +23,7 @@ const OPEN_FILES: &str = "/proc/self/fd";
 /// Facts about this process, memory among them.
 const STATUS: &str = "/proc/self/status";
 
-/// When the process started, and what it uses.
+/// Registers when the process started, and which resources it uses.
 pub(super) fn register_process(registry: &mut Registry, started_at_s: i64) {
     let started: Gauge = Gauge::default();
     started.set(started_at_s);

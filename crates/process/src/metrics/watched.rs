@@ -147,7 +147,7 @@ impl Watched {
         lock(&self.resources).push(Resource { name, source: Box::new(source) });
     }
 
-    /// Sets all gauges to what their owners answer now.
+    /// Sets all gauges to the current values of their owners.
     pub(super) fn read(&self) {
         self.read_connections();
         let waiters = lock(&self.waiters).as_ref().and_then(|source| source()).unwrap_or_default();

@@ -55,7 +55,7 @@ pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: Option<Database>) {
     }
 }
 
-/// The listener if it is alive, otherwise a new one if the database accepts it; and whether it is the same.
+/// Returns the listener if it is alive, otherwise a new one if the database accepts it. Also returns whether it is the same one.
 async fn live_listener(listener: Option<Listener>, database: Option<&Database>) -> (Option<Listener>, bool) {
     if let Some(mut listener) = listener
         && listener.is_alive().await

@@ -100,7 +100,7 @@ impl Hub {
         Some(Waiter { hub: Arc::clone(self), topic, client, value })
     }
 
-    /// Allows at most so many waiters, and at most [`WAITERS_MAX`].
+    /// Limits the number of waiters, to at most [`WAITERS_MAX`].
     pub fn limit(&self, max: usize) {
         self.lock().max = Some(max.min(WAITERS_MAX));
     }
@@ -141,7 +141,7 @@ impl Hub {
         &self.audience
     }
 
-    /// Releases all waiters, because the database no longer holds what they have seen. New ones are accepted.
+    /// Releases all waiters, because the database was set back and has lost events that they have seen. New waiters are accepted.
     pub fn set_back(&self) {
         self.lock().topics.clear();
     }
@@ -187,7 +187,7 @@ impl Waiter {
         self.value.borrow().value()
     }
 
-    /// What has changed at a player's topic since an earlier value.
+    /// The changes of a player's topic since an earlier value.
     pub fn changed_since(&self, seen: u32) -> Changed {
         self.value.borrow().changed_since(seen)
     }

@@ -26,22 +26,22 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The timeout of a read. A connection on which it runs out is replaced.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How much further back a read goes than to the start of the last one. A row counts from the start of its transaction, which
-/// may commit later.
+/// How far a read goes back beyond the start of the last read. A row has the time at which its transaction began, and the transaction may
+/// commit later.
 const OVERLAP: Duration = Duration::from_secs(30);
 
 /// The pause between two removals of old entries.
 const PRUNE_PAUSE: Duration = Duration::from_mins(1);
 
-/// The pause between two looks at the list of refused names, which operators change now and then.
+/// The pause between two reads of the list of refused names, which operators change now and then.
 const NAMES_PAUSE: Duration = Duration::from_secs(5);
 
-/// The timeout of such a look: together with a pause it is shorter than the time for which what was read of revocations counts.
+/// The timeout of a read of that list. With a pause it is shorter than the time for which read revocations count as current.
 const NAMES_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Reads the revocations of all processes until the hub is gone. The first read, and the one after a failure, read all
-/// that are stored, and the suspensions in force. The others read those since the last one. `on_sight` gets what each
-/// look at the database shows, `on_names` each list of refused names that is new.
+/// Reads the revocations of all processes until the hub is gone. The first read, and the one after a failure, return all stored revocations
+/// and the suspensions in force. The other reads return those since the last one. `on_sight` gets the sight of the database at each read,
+/// `on_names` each new list of refused names.
 pub async fn follow_revocations(
     hub: Weak<Hub>,
     database: Database,
@@ -51,7 +51,7 @@ pub async fn follow_revocations(
     let mut reader = Reader::new(database);
     let mut names = Names::new();
     let (mut last_read, mut pruned_at) = (None::<Instant>, Instant::now());
-    // This connection is asked more often than any other, so it shows first that the database is away, and that it is back.
+    // This connection is used more often than any other, so it is the first to notice an outage of the database and its end.
     let outage = Outage::of_database(
         "the database does not answer: no access token is accepted until it does",
         "the database answers again",
@@ -101,7 +101,7 @@ pub async fn follow_revocations(
     }
 }
 
-/// What was read of the list of refused names.
+/// The state of the list of refused names after the last read.
 struct Names {
     revision: i64,
     read_at: Option<Instant>,
@@ -121,7 +121,7 @@ impl Names {
         self.read_at.is_none_or(|at| now.duration_since(at) >= NAMES_PAUSE)
     }
 
-    /// Reads the list if it is new. A failure leaves the one that was read last, and keeps no token from being accepted.
+    /// Reads the list if it is new. After a failure the last list stays in use, and access tokens are accepted as before.
     async fn read(&mut self, reader: &mut Reader, on_names: impl Fn(&StoredFilter)) {
         self.read_at = Some(Instant::now());
         let read = timeout(NAMES_TIMEOUT, reader.read_name_filter(self.revision)).await;

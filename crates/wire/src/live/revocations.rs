@@ -20,7 +20,7 @@ const CURRENT_FOR: Duration = Duration::from_secs(1);
 /// How long a request waits for a read, before it is refused: the timeout of a statement.
 const WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// How long a revocation is kept in memory: longer than the access tokens live that it concerns, and their leeway.
+/// How long a revocation is kept in memory: longer than the lifetime of the access tokens that it revokes, with their leeway.
 const REMEMBERED: Duration = Duration::from_mins(20);
 
 /// The revoked credentials that a process knows.
@@ -64,7 +64,7 @@ impl Revocations {
         self.read().get(&player).map(|entry| entry.least_version)
     }
 
-    /// What is known about a player, if anything is.
+    /// The stored restrictions of a player: the least accepted version of the credentials, and a suspension. `None` without any.
     pub fn standing(&self, player: PlayerId) -> Option<Standing> {
         let entries = self.read();
         let RevocationEntry { least_version, suspension, .. } = entries.get(&player)?;
@@ -81,7 +81,7 @@ impl Revocations {
         self.read_at.borrow().is_some_and(|at| at.elapsed() < CURRENT_FOR)
     }
 
-    /// The time since the last successful read, or since the first one is awaited.
+    /// The age of the last successful read; before the first one, the time since the start.
     pub fn age(&self) -> Duration {
         self.read_at.borrow().unwrap_or(self.begin).elapsed()
     }
@@ -129,7 +129,7 @@ impl Revocations {
         self.read_at.send_replace(Some(began));
     }
 
-    /// Forgets what counts no longer; `clock` is the database's at about `now`.
+    /// Removes expired entries; `clock` is the database's clock at about `now`.
     pub(super) fn prune(&self, now: Instant, clock: OffsetDateTime) {
         self.write()
             .retain(|_, entry| entry.until > now || entry.suspension.is_some_and(|known| known.is_active(clock)));

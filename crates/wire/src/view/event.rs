@@ -260,7 +260,7 @@ pub fn side_of(seat: Seat, after: &Previous) -> Side {
 /// What may still follow the last event of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follows {
-    /// The game goes on.
+    /// The game continues.
     Play,
     /// The game is over, and its players may still agree on a rematch.
     Rematch,

@@ -98,7 +98,7 @@ impl ShownGame {
     }
 }
 
-/// Room for what one viewer sees of a game besides what everyone does.
+/// The capacity reserved for the fields that one viewer has beside the common ones.
 pub const ME_BYTES: usize = 96;
 
 /// How the fields of one viewer begin, after those of everyone.

@@ -81,7 +81,7 @@ pub async fn get_game_page(
 async fn page(state: &AppState, request: &HttpRequest) -> Result<String, Problem> {
     let unknown = || Problem::not_found("there is no such game, or it is private");
     let id = request.match_info().get("id").and_then(|id| Uuid::try_parse(id).ok()).ok_or_else(unknown)?;
-    // Whatever hides a game, it is hidden in the same words.
+    // A hidden game gets the same words whatever the reason.
     let found = find_visible(state, GameId(id), None).await;
     let found = found.map_err(|problem| if problem.is_not_found() { unknown() } else { problem })?;
     let base = origin::base_url(request);
