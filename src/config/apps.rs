@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::values::calls_per_minute;
 
-/// What to do with apps. A name of an app is 1 to 32 letters and digits, and . _ - between them.
+/// Subcommands for apps. The name of an app is 1 to 32 letters and digits, and . _ - between them.
 #[derive(Clone, Debug, Subcommand)]
 pub enum App {
     /// Make an app, and print its key, which is not shown again
@@ -16,8 +16,8 @@ pub enum App {
         #[command(flatten)]
         policies: AppPolicies,
     },
-    /// Print the name of each app, its id, when it and its key were made, whether it is disabled, and what was chosen
-    /// for it. Below it, print whose tokens it trusts
+    /// Print the name of each app, its id, when it and its key were made, whether it is disabled, and its settings. Below it, print the
+    /// issuers that it trusts
     List,
     /// Give an app another key, and print it. The former key is void at once, and so are the tokens of its players
     Rotate {
@@ -62,7 +62,7 @@ pub enum App {
 /// Opponents of an app's players, and the app's quotas.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct AppPolicies {
-    /// The opponents of its players, beside the computer
+    /// The opponents that players of the app may have, beside the computer
     #[arg(long, value_enum)]
     pub plays_with: Option<PlaysWith>,
     /// How often the app may call in a minute, 60 at least; 0 for the default, 3,000 at once and 100 a second
@@ -82,7 +82,7 @@ pub enum PlaysWith {
     App,
 }
 
-/// Whose tokens are exchanged for tokens of an app's players.
+/// The issuer and the audience of tokens that are exchanged for tokens of an app's players.
 #[derive(Clone, Debug, Args)]
 pub struct AppTrust {
     /// The claim `iss` of the tokens. An app has one issuer, because it knows its players by `sub`
@@ -93,11 +93,11 @@ pub struct AppTrust {
     pub audience: String,
 }
 
-/// Where the keys of an issuer are.
+/// The source of the keys of an issuer.
 #[derive(Clone, Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct AppKeys {
-    /// Where the issuer publishes its keys as a JSON Web Key Set. The address has to be one that webhooks may have
+    /// The address at which the issuer publishes its keys as a JSON Web Key Set. The rules for addresses of webhooks apply
     #[arg(long, value_name = "URL")]
     pub jwks_url: Option<String>,
     /// A file with the issuer's public keys as a JSON Web Key Set. It is read once, and stored. `trust` again replaces it

@@ -2,7 +2,7 @@
 
 use clap::Arg;
 
-/// What most operators choose.
+/// The options that most operators set.
 const COMMON: [&str; 10] = [
     "listen",
     "data_dir",

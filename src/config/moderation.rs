@@ -5,7 +5,7 @@ use std::{num::NonZero, path::PathBuf};
 use clap::{Subcommand, ValueEnum};
 use uuid::Uuid;
 
-/// What to do with the keys of operators.
+/// Subcommands for the keys of operators.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Operators {
     /// Make an operator, and print the key, which is shown this once
@@ -27,15 +27,15 @@ pub enum Operators {
     },
 }
 
-/// What to do with a player.
+/// Subcommands for players.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Players {
-    /// Show a player, the reports about it, and what operators did
+    /// Show a player, the reports about it, and the acts of operators
     Show {
         /// The player's id
         player: Uuid,
     },
-    /// Tell a player something, which `GET /v1/me` shows
+    /// Warn a player with a text that `GET /v1/me` shows
     Warn {
         /// The player's id
         player: Uuid,
@@ -48,7 +48,7 @@ pub enum Players {
         player: Uuid,
         /// The new name
         name: String,
-        /// Why, for the log
+        /// The reason, for the log of acts
         reason: String,
     },
     /// Suspend a player for some days
@@ -59,11 +59,11 @@ pub enum Players {
         days: NonZero<u16>,
         /// The reason that the player reads
         reason: String,
-        /// What becomes of the games that have begun
+        /// The treatment of the games that have begun
         #[arg(long, value_enum, default_value_t)]
         games: GamesOfSuspended,
     },
-    /// Suspend a player for good
+    /// Suspend a player without an end
     Ban {
         /// The player's id
         player: Uuid,
@@ -74,10 +74,10 @@ pub enum Players {
     Lift {
         /// The player's id
         player: Uuid,
-        /// Why, for the log
+        /// The reason, for the log of acts
         reason: String,
     },
-    /// Erase players as they erase themselves, such as those whom a restored backup has brought back. There is no way back
+    /// Erase players, such as those that a restored backup has brought back. This cannot be undone
     Erase {
         /// The players' ids
         #[arg(required = true)]
@@ -85,16 +85,16 @@ pub enum Players {
     },
 }
 
-/// What to do with reports.
+/// Subcommands for reports.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Reports {
-    /// List 100 reports that are open, the oldest first
+    /// List up to 100 open reports, oldest first
     List {
-        /// The id of a report: list those that came after it
+        /// The id of a report: list the later ones
         #[arg(long, value_name = "ID")]
         after: Option<Uuid>,
     },
-    /// Print the game that an open report names, also if it is private. The log of acts has each reading
+    /// Print the game that an open report names, even if it is private. The log of acts records each reading
     Show {
         /// The report's id
         report: Uuid,
@@ -103,26 +103,26 @@ pub enum Reports {
     Close {
         /// The report's id
         report: Uuid,
-        /// What was found
+        /// The finding
         #[arg(value_enum)]
         finding: ReportFinding,
-        /// More about it, for other operators
+        /// A remark for other operators
         remark: Option<String>,
     },
 }
 
-/// What to do with the list of words that no name may have.
+/// Subcommands for the list of words that no name may have.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Names {
     /// Print the list
     Show,
-    /// Put a file in the place of the list. Each line is `word`, `*part*`, `!word` for a word that is never refused, or a comment after
-    /// `#`. Servers know it within seconds
+    /// Replace the list by a file. Each line is `word`, `*part*`, `!word` for a word that is never refused, or a comment after `#`. Running
+    /// servers follow within seconds
     Load {
         /// The file; `-` reads standard input
         file: PathBuf,
     },
-    /// Say which entry of the list refuses a name, and end with 3 if one does
+    /// Print the entry of the list that refuses a name, and exit: with 3 if there is one
     Check {
         /// The name
         name: String,
@@ -131,23 +131,23 @@ pub enum Names {
     Matches,
 }
 
-/// What becomes of a suspended player's games that have begun.
+/// The treatment of a suspended player's games that have begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum GamesOfSuspended {
     /// The player still moves
     #[default]
     PlayOn,
-    /// The player does not move, and clocks stand until the suspension ends
+    /// The player does not move, and clocks are stopped until the suspension ends
     Stop,
     /// The player loses them, as with a ban
     End,
 }
 
-/// What is found about a report.
+/// The finding about a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ReportFinding {
     /// The report is right
     Upheld,
-    /// The report is wrong, or nothing comes of it
+    /// The report is wrong, or has no consequence
     Rejected,
 }

@@ -56,8 +56,8 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "mancala-server", value_name = "NAME")]
     pub jwt_audience: String,
 
-    /// A JSON file with the issuers of OpenID Connect by which people may sign in, such as Google and Apple: docs/operations/sign-in.md. It
-    /// holds secrets, so only the server's user may open it (`chmod 600`). Unless set, there are none
+    /// A JSON file with the issuers of OpenID Connect with which people may sign in, such as Google and Apple: docs/operations/sign-in.md.
+    /// It holds secrets, so only the server's user may open it (`chmod 600`). Unless set, no issuer is offered
     #[arg(long, env, global = true, value_name = "FILE")]
     pub sign_in_file: Option<PathBuf>,
 
@@ -65,7 +65,7 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "*", value_delimiter = ',', value_parser = origin, value_name = "ORIGINS")]
     pub cors_origins: Vec<String>,
 
-    /// Days from its last call until a guest without a game is deleted; 0 for never
+    /// Days after its last call until a guest without games is deleted; 0 for never
     #[arg(long, env, global = true, default_value_t = 90, value_name = "DAYS")]
     pub guest_retention_days: u16,
 
@@ -73,20 +73,20 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 7, value_name = "DAYS")]
     pub guest_game_days: u16,
 
-    /// Days from the end of a game until its log is folded into a compact form, a twentieth of the space; 0 for never.
-    /// Binaries before this release cannot read the database any more once a log is archived; `mancala-server unarchive` undoes it.
-    /// Nothing is archived in the first day after migration 0034 or after `unarchive`
+    /// Days from the end of a game until its log is folded into a compact form, a twentieth of the space; 0 for never. Once a log is
+    /// archived, binaries before this release cannot read the database; `mancala-server unarchive` undoes it. Nothing is archived in the
+    /// first day after migration 0034 or after `unarchive`
     #[arg(long, env, global = true, default_value_t = 7, value_name = "DAYS")]
     pub archive_after_days: u16,
 
-    /// Games against the computer that all guests and new accounts of one network may have at once, beside the limit of
-    /// each. A network is an IPv4 address or a /48 of IPv6. Needs rate limits
+    /// The most games against the computer that the guests and new accounts of one network may have at once in total. Each player has a
+    /// limit as well. A network is an IPv4 address or a /48 of IPv6. Needs rate limits
     #[arg(long, env, global = true, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=NETWORK_GAMES_MAX), value_name = "NUMBER")]
     pub guest_network_games: u32,
 
-    /// The URL by which clients reach the service, such as `https://api.example/mancala`. It is the server in
-    /// `/openapi.json`, and the beginning of the addresses in the pages of games. Unless set, the document says `/`,
-    /// the origin from which it was read, and pages take the host of the request, by plain HTTP
+    /// The URL by which clients reach the service, such as `https://api.example/mancala`. `/openapi.json` names it as the server, and the
+    /// addresses in the pages of games begin with it. Unless set, the document says `/`, the origin from which it was read, and pages take
+    /// the host of the request, by plain HTTP
     #[arg(long, env, global = true, value_parser = public_url, value_name = "URL")]
     pub public_url: Option<String>,
 
@@ -116,14 +116,14 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=WRITERS_MAX), value_name = "NUMBER")]
     pub writers: u32,
 
-    /// Connections to the database that the process opens at most. Unless set, as many as the enabled parts need: 39 with the
-    /// default options, and up to 46 on more than 7 cores. With fewer, jobs share connections and reads wait. With fewer than a
-    /// move and the jobs need, 8 with the default options, the server does not start
+    /// The most connections to the database that the process opens. Unless set, the number that the enabled parts need: 39 with the default
+    /// options, and up to 46 on more than 7 cores. With fewer, jobs share connections and reads wait. The server does not start with fewer
+    /// than moves and jobs need, which is 8 with the default options
     #[arg(long, env, global = true, value_parser = clap::value_parser!(u32).range(1..=CONNECTIONS_MAX), value_name = "NUMBER")]
     pub db_connections: Option<u32>,
 
-    /// Rate limits for each player, each address and the sign-ins to each account, which each process counts on its
-    /// own. Also the limits that players of one network share
+    /// Rate limits by player and by address, and of the sign-ins to each account. Each process counts on its own. The switch includes the
+    /// limits that players of one network share
     #[arg(long, env, global = true, default_value = "on", value_name = "SWITCH")]
     pub rate_limits: Switch,
 
@@ -135,7 +135,7 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(0..=IMPORTED_MAX), value_name = "NUMBER")]
     pub import_games_max: u32,
 
-    /// Plies that the imported games of an account may have in all. A ply takes about 250 bytes, and in public games about 500
+    /// Plies that the imported games of an account may have in total. A ply takes about 250 bytes, and in public games about 500
     #[arg(long, env, global = true, default_value_t = 250_000, value_parser = clap::value_parser!(u32).range(0..=IMPORTED_MAX), value_name = "NUMBER")]
     pub import_plies_max: u32,
 
@@ -143,11 +143,11 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value_t = 100, value_parser = clap::value_parser!(u32).range(0..=IMPORTED_MAX), value_name = "NUMBER")]
     pub import_guest_games_max: u32,
 
-    /// Plies that the imported games of a guest may have in all
+    /// Plies that the imported games of a guest may have in total
     #[arg(long, env, global = true, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(0..=IMPORTED_MAX), value_name = "NUMBER")]
     pub import_guest_plies_max: u32,
 
-    /// Webhooks to private addresses, such as those of this machine and its networks, and without TLS. Only for tests, and
+    /// Allow webhooks to private addresses, such as those of this machine and its networks, and webhooks without TLS. Only for tests, or
     /// where all players are trusted
     #[arg(long, env, global = true, default_value = "off", value_name = "SWITCH")]
     pub webhook_allow_private: Switch,
@@ -156,30 +156,33 @@ pub struct Serve {
     #[arg(long, env, global = true, default_value = "443", value_parser = webhook_ports, value_name = "PORTS")]
     pub webhook_ports: Ports,
 
-    /// Where push services reach the operator, such as `mailto:ops@play.example` or `https://play.example/contact`: with it, the server sends
-    /// push notifications to browsers. Their addresses are under the rules of webhooks. All servers of a database need the option, or none
+    /// The address by which push services reach the operator, such as `mailto:ops@play.example` or `https://play.example/contact`. With it,
+    /// the server sends push notifications to browsers. The rules for addresses of webhooks apply to push services as well. Set it for all
+    /// servers of a database, or for none
     #[arg(long, env, global = true, value_parser = contact, value_name = "URL")]
     pub push_contact: Option<Contact>,
 
-    /// A PEM file with the P-256 private key by which push services know the server. The embedded PostgreSQL gets its own key in the data
-    /// folder. With `DATABASE_URL` and `PUSH_CONTACT` the option is required, and all servers of a database need the same key. Another key
-    /// makes all subscriptions of browsers void. Make one with: `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out vapid.pem`
+    /// A PEM file with the P-256 private key by which push services recognise the server. The embedded PostgreSQL gets its own key in the
+    /// data folder. With `DATABASE_URL` and `PUSH_CONTACT` the option is required, and all servers of a database need the same key. Another
+    /// key makes all subscriptions of browsers void. Make one with: `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out
+    /// vapid.pem`
     #[arg(long, env, global = true, value_name = "FILE")]
     pub push_vapid_key_file: Option<PathBuf>,
 
-    /// The JSON file of a Google service account: with it, the server sends push notifications to apps by Firebase Cloud Messaging:
-    /// docs/operations/push.md. It holds a secret, so only the server's user may open it (`chmod 600`). All servers of a database need it, or none
+    /// The JSON file of a Google service account. With it, the server sends push notifications to apps by Firebase Cloud Messaging:
+    /// docs/operations/push.md. It holds a secret, so only the server's user may open it (`chmod 600`). Set it for all servers of a
+    /// database, or for none
     #[arg(long, env, global = true, value_name = "FILE")]
     pub push_fcm_file: Option<PathBuf>,
 
-    /// A JSON file with the key, the team and the topic of an app at Apple. With it, the server sends push
-    /// notifications to the app by APNs: docs/operations/push.md. Only the server's user may open the file and the key
-    /// that it names (`chmod 600`). All servers of a database need it, or none
+    /// A JSON file with the key, the team and the topic of an app at Apple. With it, the server sends push notifications to the app by
+    /// APNs: docs/operations/push.md. Only the server's user may open the file and the key that it names (`chmod 600`). Set it for all
+    /// servers of a database, or for none
     #[arg(long, env, global = true, value_name = "FILE")]
     pub push_apns_file: Option<PathBuf>,
 
-    /// Names that no player may take, in any spelling that reads alike, separated by commas; `--reserved-names=` for none. The
-    /// names of the computer and of erased players are reserved always
+    /// Names that no player may take, separated by commas; `--reserved-names=` for none. Spellings that read alike are refused as well. The
+    /// names of the computer and of erased players are always reserved
     #[arg(
         long,
         env,
@@ -209,8 +212,8 @@ pub struct Serve {
     #[arg(long, env, global = true, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
 
-    /// Which answered requests the access log on standard output has: one line each, with client, player, route, status and times.
-    /// A line has no query string, token, name or body
+    /// The answered requests that the access log on standard output records: one line each, with client, player, route, status and times. A
+    /// line has no query string, token, name or body
     #[arg(long, env, global = true, default_value = "off", value_name = "LEVEL")]
     pub access_log: AccessLogLevel,
 
@@ -225,10 +228,10 @@ const WRITERS_MAX: i64 = 32;
 /// More connections than a process needs.
 const CONNECTIONS_MAX: i64 = 1000;
 
-/// More games than one network has guests that play.
+/// More games than the guests of one network play at once.
 const NETWORK_GAMES_MAX: i64 = 1_000_000;
 
-/// More threads than a machine has to spare for the engine.
+/// More threads than any machine can spare for the engine.
 const ENGINE_THREADS_MAX: i64 = 64;
 
 /// The most threads by default. Each takes a connection to the database.
@@ -240,7 +243,7 @@ const IMPORTED_MAX: i64 = 1_000_000_000;
 /// A longer wait is a mistake.
 const WAIT_S_MAX: u64 = 3600;
 
-/// Which database to use.
+/// The database to use.
 #[derive(Args)]
 pub struct Database {
     /// The PostgreSQL to use, such as `postgres://user:password@host/database`. Unless set, the service runs the embedded one. With
@@ -249,13 +252,13 @@ pub struct Database {
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub database_url: Option<String>,
 
-    /// A standby of the database at `DATABASE_URL`, such as `postgres://user:password@standby/database`. It answers
-    /// lists, profiles, histories, exports and the explorer as long as it has replayed all that was acknowledged before
-    /// a request. Otherwise the database answers. Unless set, the database answers everything
+    /// A standby of the database at `DATABASE_URL`, such as `postgres://user:password@standby/database`. The standby answers lists,
+    /// profiles, histories, exports and the explorer while it has replayed all changes that were acknowledged before a request. Otherwise
+    /// the primary answers. Unless set, the primary answers everything
     #[arg(long, env, global = true, hide_env_values = true, value_name = "URL")]
     pub read_database_url: Option<String>,
 
-    /// Seconds for which the start waits for the database to answer and to take writes, and migrations for the locks of tables
+    /// Seconds that the start waits for the database to answer and take writes, and that migrations wait for the locks of tables
     #[arg(long, env, global = true, default_value_t = 60, value_parser = clap::value_parser!(u64).range(0..=WAIT_S_MAX), value_name = "SECONDS")]
     pub database_wait_s: u64,
 
@@ -270,7 +273,7 @@ pub struct Database {
 }
 
 impl Serve {
-    /// The threads on which the computer chooses its moves, on a machine with so many cores.
+    /// The threads on which the computer chooses its moves, on a machine with this number of cores.
     pub fn computer_threads(&self, cores: usize) -> u16 {
         let default = u16::try_from(cores / 4).unwrap_or(u16::MAX).clamp(1, COMPUTER_THREADS_DEFAULT_MAX);
         self.computer_threads.unwrap_or(default)
@@ -303,7 +306,7 @@ impl fmt::Debug for Database {
     }
 }
 
-/// Whether something is enabled.
+/// A switch for a part of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
     On,
@@ -319,12 +322,12 @@ pub enum LogFormat {
     Json,
 }
 
-/// Which requests the access log has.
+/// The requests that the access log records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AccessLogLevel {
     /// No request
     Off,
-    /// Requests with a status of 400 or more, or whose client has hung up
+    /// Requests with a status of 400 or more, or whose client has disconnected
     Errors,
     /// All requests
     All,

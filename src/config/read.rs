@@ -1,4 +1,4 @@
-//! Reads the options, and says in one line what is wrong with them.
+//! Reads the options, or reports their fault in one line.
 
 use std::{env, error::Error};
 

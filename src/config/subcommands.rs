@@ -10,7 +10,7 @@ use super::{
     moderation::{Names, Operators, Players, Reports},
 };
 
-/// What to do.
+/// The commands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Start the service (the default). Pending migrations run first
@@ -29,12 +29,12 @@ pub enum Command {
     /// Import the games of files, and exit: with 3 if a game was refused. Reads text records, OGN, and JSON with a game per line. A
     /// rerun stores no game twice
     Import(Import),
-    /// Rebuild the opening explorer from all public games with a result, and exit. Needs a database user that owns the tables.
-    /// Servers may run meanwhile, and show the former explorer until the new one is whole
+    /// Rebuild the opening explorer from all public games with a result, and exit. Needs a database user that owns the tables. Servers may
+    /// run meanwhile, and show the former explorer until the new one is complete
     Reindex(Reindex),
-    /// Fold the logs of games that ended some days ago into a compact form, as servers do by themselves, and exit. The
-    /// exit code is 3 if a log cannot be folded. Servers may run meanwhile. It can be stopped at any time: a rerun
-    /// finds what is left. Binaries before this release cannot read the database afterwards
+    /// Fold the logs of games that ended some days ago into a compact form, as servers do automatically, and exit. The exit code is 3 if a
+    /// log cannot be folded. Servers may run meanwhile. The command can be stopped at any time: a rerun archives the rest. Binaries before
+    /// this release cannot read the database afterwards
     Archive(Archive),
     /// Put the logs of all archived games back into the form that older binaries read, and exit. Set `ARCHIVE_AFTER_DAYS=0` for all
     /// servers first
@@ -42,8 +42,8 @@ pub enum Command {
     /// Write the whole database to a file while servers run, and exit. The file is a dump of PostgreSQL. Beside it, a
     /// file that ends in `.key` has the signing key of the embedded database. Needs `pg_dump`
     Backup(Backup),
-    /// Put a backup in the place of the database, and exit. Servers may run. The database must be empty, or be kept under another
-    /// name with `--replace`
+    /// Replace the database by a backup, and exit. Servers may run. The database must be empty, or be kept under another name with
+    /// `--replace`
     Restore(Restore),
     /// Move the embedded database to a newer major version of PostgreSQL, and exit. The server must not run. Needs the programs of
     /// both versions, and keeps the former database
@@ -51,13 +51,13 @@ pub enum Command {
     /// Make, list and disable the keys with which operators open `/v1/operator`
     #[command(subcommand)]
     Operators(Operators),
-    /// Look at a player, and warn, rename, suspend, ban or erase it. Servers know of it within a second
+    /// Show, warn, rename, suspend, ban or erase a player. Running servers follow within a second
     #[command(subcommand)]
     Players(Players),
     /// List reports of players, and close them
     #[command(subcommand)]
     Reports(Reports),
-    /// Change the list of words that no name of a player may have, and find names that have one
+    /// Change the list of words that are refused in names of players, and find names that have one
     #[command(subcommand)]
     Names(Names),
     /// Make, list or change apps: services of others whose users play here. Servers may run
@@ -78,7 +78,7 @@ pub struct Migrate {
     pub grant_to: Option<String>,
 }
 
-/// Which form of the document.
+/// The form of the document.
 #[derive(Clone, Debug, Args)]
 pub struct Openapi {
     /// The version of OpenAPI
@@ -98,7 +98,7 @@ pub enum OpenapiVersion {
     V3_0,
 }
 
-/// What to solve.
+/// The position to solve.
 #[derive(Clone, Debug, Args)]
 pub struct Solve {
     /// The game: `kalah`, `oware`, `congkak`, `bao`, `omweso`, `toguz_kumalak` or `bestemshe`
@@ -117,24 +117,24 @@ pub struct Solve {
     pub table_mib: u16,
 }
 
-/// Where to write a backup.
+/// The file of a backup.
 #[derive(Clone, Debug, Args)]
 pub struct Backup {
-    /// The file to write. A file that is there is never replaced
+    /// The file to write. An existing file is never replaced
     pub file: PathBuf,
 }
 
-/// What to restore.
+/// The backup to restore.
 #[derive(Clone, Debug, Args)]
 pub struct Restore {
-    /// The file that `backup` has written. Its key is put in place if it lies beside it
+    /// The file that `backup` has written. A key file beside it is restored as well
     pub file: PathBuf,
-    /// Restore although there are games or players. Their database is kept under another name
+    /// Restore even if the database has games or players. The former database is kept under another name
     #[arg(long)]
     pub replace: bool,
 }
 
-/// How to upgrade.
+/// The programs for an upgrade.
 #[derive(Clone, Debug, Args)]
 pub struct Upgrade {
     /// The folder of the new programs. Unless set, the newest that are found
@@ -142,38 +142,38 @@ pub struct Upgrade {
     pub programs: Option<PathBuf>,
 }
 
-/// How a command lasts.
+/// The pace of a long command, and its patience.
 #[derive(Clone, Debug, Args)]
 pub struct Lasting {
-    /// Games a second at most, so that the command does not slow a service beside it. Unless set, as many as possible
+    /// The most games per second, so that the command does not slow down a running service. Unless set, there is no limit
     #[arg(long, value_name = "GAMES")]
     pub pace: Option<NonZero<u32>>,
-    /// Seconds for which the command waits for a database that is away or busy. After this it fails
+    /// Seconds that the command waits for an unavailable or busy database before it fails
     #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u64).range(0..=86_400), value_name = "SECONDS")]
     pub outage_s: u64,
 }
 
-/// What to verify.
+/// The settings of a verification.
 #[derive(Clone, Debug, Args)]
 pub struct Verify {
-    /// A file in which the command keeps its position. A rerun with the same file goes on from there; the end removes it
+    /// A file in which the command stores its position. A rerun with the same file continues there. The file is removed at the end
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
     #[command(flatten)]
     pub lasting: Lasting,
 }
 
-/// How to rebuild the explorer.
+/// The settings of a reindex.
 #[derive(Clone, Debug, Args)]
 pub struct Reindex {
-    /// Go on with an interrupted reindex, and add the games that wait for the explorer, as after an import
+    /// Continue an interrupted reindex, and add the games that are queued for the explorer, as after an import
     #[arg(long)]
     pub r#continue: bool,
     #[command(flatten)]
     pub lasting: Lasting,
 }
 
-/// What to archive.
+/// The games to archive.
 #[derive(Clone, Debug, Args)]
 pub struct Archive {
     /// Days since the last event of a game whose log is archived; 0 for all games that are over
@@ -183,14 +183,14 @@ pub struct Archive {
     pub lasting: Lasting,
 }
 
-/// How to put archived logs back.
+/// The settings for restoring archived logs.
 #[derive(Clone, Debug, Args)]
 pub struct Unarchive {
     #[command(flatten)]
     pub lasting: Lasting,
 }
 
-/// What to export.
+/// The file of an export.
 #[derive(Clone, Debug, Args)]
 pub struct Export {
     /// The file to write. An existing file is replaced, or extended with `--after`
@@ -198,10 +198,10 @@ pub struct Export {
     /// The format. Text records have no times and leave out moves that were taken back
     #[arg(long, value_enum, default_value_t = GameForm::Ndjson)]
     pub format: GameForm,
-    /// Continue an interrupted export: write only the games after this one, the last that it named
+    /// Continue an interrupted export after this game, the last one that it named
     #[arg(long, value_name = "GAME_ID")]
     pub after: Option<Uuid>,
-    /// A file in which the command keeps its position. A rerun with the same files goes on from there; the end removes it
+    /// A file in which the command stores its position. A rerun with the same files continues there. The file is removed at the end
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
     #[command(flatten)]
@@ -217,7 +217,7 @@ pub enum GameForm {
     Text,
 }
 
-/// What to import.
+/// The files of an import.
 #[derive(Clone, Debug, Args)]
 pub struct Import {
     /// The files to read
@@ -226,7 +226,7 @@ pub struct Import {
     /// The visibility of the games
     #[arg(long, value_enum, default_value_t = ImportVisibility::Public)]
     pub visibility: ImportVisibility,
-    /// Import games also if they were imported before: with the same text, by whatever file
+    /// Import games even if games with the same text were imported before, from any file
     #[arg(long)]
     pub again: bool,
     #[command(flatten)]

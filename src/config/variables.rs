@@ -38,18 +38,18 @@ pub(super) const VARIABLES: [Variable; 4] = [
     },
 ];
 
-/// What holds for all options.
+/// The rule for all options.
 pub(super) const EMPTY: &str = "Each option of the service is a flag and a variable; the flag takes precedence. An empty variable counts as not set.";
 
 /// How the service stops.
 pub(super) const STOPPING: &str = "\
-At the first SIGTERM or SIGINT, /readyz turns 503 and the server goes on for the time of --drain-s. Then it accepts no more \
+At the first SIGTERM or SIGINT, /readyz turns 503 and the server continues for the time of --drain-s. Then it accepts no more \
 connections, and answers the accepted requests within the time of --shutdown-timeout-s. Each further signal ends the wait in progress.";
 
 /// The exit statuses.
 pub(super) const EXIT_STATUS: &str = "\
-0 after a clean stop or a finished command, 2 for what another start would find too (wrong options, a misspelt variable, a taken port, a database \
-in another encoding than UTF8), 3 for a command that is done and found damaged games or refused some, \
+0 after a clean stop or a finished command, 2 for a cause that a restart does not remove (wrong options, a misspelt variable, a taken port, a database \
+in another encoding than UTF8), 3 for a finished command that found damaged games or refused some, \
 4 for a command that a signal stopped, 1 for any other failure; all but 0 with one line on standard error.";
 
 /// The width of the help text.

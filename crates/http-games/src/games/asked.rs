@@ -74,7 +74,7 @@ pub(super) struct Loaded {
     is_blocked: bool,
     /// How many offers of the kind the player has made since the last ply.
     offers_made: u32,
-    /// For the end of a pause: whether a player of the game is suspended and does not move.
+    /// For the end of a pause: whether a suspended player of the game cannot move.
     has_suspended_player: bool,
 }
 
