@@ -22,19 +22,19 @@ pub use mancala_picture as picture;
 /// PostgreSQL: every SQL statement, and the migrations.
 pub use mancala_db as db;
 
-/// What every part of the process stands on.
+/// The base of every part of the process: clock, metrics, log, and the plans of connections and files.
 pub use mancala_process::{access_log, clock, connection_plan, file_plan, metrics, outage, priority, repeats};
 
-/// What leaves the service: webhooks, push notifications, mail, and requests to issuers of sign-ins.
+/// Requests that leave the service: webhooks, push notifications, mail, and requests to issuers of sign-ins.
 pub use mancala_outbound::{jose, mail, openid, push, webhook};
 
 /// Live updates: wakes the requests that wait for a game when it has changed.
 pub use mancala_wire::live;
 
-/// Hints: what each move of a position is worth, from the engine.
+/// Hints: the value of each move in a position, from the engine.
 pub use mancala_http_games::hints;
 
-/// The work outside requests, such as settling games, playing for the computer, and long commands.
+/// The work outside of requests, such as settling games, playing for the computer, and long commands.
 pub use mancala_jobs as jobs;
 
 /// The embedded PostgreSQL, which is the default database.

@@ -67,7 +67,7 @@ pub fn app(options: &Serve, app: &App) -> Result<(), Failure> {
     print(&text)
 }
 
-/// Refuses what is no app or no change, before a database is started for it.
+/// Checks the names and changes of a command before a database is started for it.
 fn check(app: &App) -> Result<(), Failure> {
     match app {
         App::List => return Ok(()),
@@ -92,7 +92,7 @@ fn changes(policies: AppPolicies) -> Changes {
     Changes { plays_within: plays_with.map(|with| with == PlaysWith::App), calls_per_minute, players_per_day }
 }
 
-/// What was chosen for an app, at the end of its line.
+/// The settings of an app, at the end of its line.
 fn chosen(app: &apps::App) -> String {
     let mut text = if app.plays_within { " plays-with=app".to_owned() } else { String::new() };
     let quotas = [("calls-per-minute", app.quotas.calls_per_minute), ("players-per-day", app.quotas.players_per_day)];
@@ -155,7 +155,7 @@ fn key_source(options: &Serve, keys: &AppKeys) -> Result<KeySource, Failure> {
     }
 }
 
-/// Whether a text can be the issuer or the audience of tokens. It stands in a line of the list.
+/// Whether a text can be the issuer or the audience of tokens. The list prints it within a line.
 fn is_claim(text: &str) -> bool {
     (1..=CLAIM_BYTES_MAX).contains(&text.len()) && !text.chars().any(|c| c.is_whitespace() || c.is_control())
 }

@@ -59,7 +59,7 @@ pub fn key_beside(file: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Dumps the database as it is at one moment, while servers go on.
+/// Dumps a snapshot of the database, while servers run.
 async fn dump(options: &Serve, database: &PgConnectOptions, place: &Path) -> Result<Partial, Failure> {
     let programs = tools::find(database).await?;
     let partial = Partial::create(place).map_err(|error| Failure::of_file(place, &error))?;

@@ -64,8 +64,8 @@ pub async fn fitted(
     }
 }
 
-/// How many of too few free connections a server takes. The server leaves as many as another one needs to start, if it can. Without them
-/// neither that one nor a command of the operator finds any.
+/// How many free connections a server takes if they are too few. If it can, it leaves enough for another server to start. Without them,
+/// neither that server nor a command of the operator could connect.
 fn share(demand: Demand, free: u32) -> u32 {
     match ConnectionPlan::of(demand, Some(0)) {
         Err(TooFew { least }) if free >= 2 * least => free - least,

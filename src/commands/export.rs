@@ -63,7 +63,7 @@ pub fn export(options: &Serve, export: &Export) -> Result<(), Failure> {
                     progress.advance(games);
                     progress.show(last.0.to_string());
                     if resume.is_due() {
-                        // The position may name only what is on the disk.
+                        // The position may name only games that are on the disk.
                         output.flush()?;
                         output.get_ref().sync_data()?;
                         resume.write(position)?;
@@ -107,14 +107,14 @@ fn failure(export: &Export, error: TransferError) -> Failure {
 /// The mode of the file.
 const OWNER_ONLY: u32 = 0o600;
 
-/// The file, at the place where the output goes on.
+/// Opens the file at the position where the output continues.
 fn open(export: &Export, begin: &Position) -> io::Result<File> {
     let is_new = export.after.is_none() && begin.bytes == 0;
     let goes_on = export.after.is_none() && !is_new;
     let mut options = OpenOptions::new();
     let mut file =
         options.read(goes_on).write(true).create(true).truncate(is_new).mode(OWNER_ONLY).open(&export.file)?;
-    // Private games are among the exported ones. A file that was there may have been open to others; a device or pipe is left as it is.
+    // The export has private games, and an existing file may have been readable for others. A device or a pipe is left unchanged.
     if file.metadata()?.is_file() {
         file.set_permissions(fs::Permissions::from_mode(OWNER_ONLY))?;
     }
@@ -130,7 +130,7 @@ fn open(export: &Export, begin: &Position) -> io::Result<File> {
         if end != *b"\n" {
             return Err(io::Error::other("no line ends at the position: it is not the file of the interrupted export"));
         }
-        // What was written after the position is written again.
+        // The bytes after the position are written again.
         file.set_len(begin.bytes)?;
         file.seek(SeekFrom::End(0))?;
     }

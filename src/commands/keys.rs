@@ -28,7 +28,7 @@ pub fn given(options: &Serve) -> Result<Option<Tokens>, Failure> {
     }
 }
 
-/// The signer with the key beside the embedded database; the first start makes that key.
+/// The signer with the key beside the embedded database, which the first start makes.
 pub fn embedded(options: &Serve) -> Result<Tokens, Failure> {
     let file = data_folder(&options.database)?.join(EMBEDDED_KEY);
     Tokens::from_file_or_new(&file, &options.jwt_issuer, &options.jwt_audience).map_err(Failure::new)

@@ -1,4 +1,4 @@
-//! `operators`, `players` and `reports`: keys of operators, and what they do, from the command line.
+//! `operators`, `players` and `reports`: the keys of operators, and their acts from the command line.
 
 use std::fmt::Write as _;
 
@@ -125,7 +125,7 @@ fn erase(options: &Serve, ids: &[Uuid]) -> Result<(), Failure> {
     print(&text)
 }
 
-/// What became of an act.
+/// The line that reports an act, or its failure.
 fn told(acted: Acted) -> Result<String, Failure> {
     match acted {
         Acted::Done(act, _) => Ok(act_line(&act)),

@@ -52,9 +52,9 @@ pub fn names(options: &Serve, names: &Names) -> Result<(), Failure> {
     print(&text)
 }
 
-/// The list of a file, and what it says.
+/// Reads the list of a file. Returns its text, and the filter that it defines.
 fn read(file: &Path) -> Result<(String, NameFilter), Failure> {
-    // A longer text is no list: no more of it is read than shows that.
+    // A longer text is no list, so reading stops just beyond the bound.
     let limit = NameFilter::BYTES_MAX as u64 + 1;
     let mut bytes = vec![];
     let read = if file == Path::new("-") {

@@ -10,7 +10,7 @@ pub fn print(text: &impl Display) -> Result<(), Failure> {
     write!(output, "{text}").and_then(|()| output.flush()).map_err(Failure::new)
 }
 
-/// A count, and what is said of one or of any other number.
+/// A count with its words: `of_one` for a count of one, `of_many` for all others.
 pub fn counted(count: u64, of_one: &str, of_many: &str) -> String {
     format!("{count} {}", if count == 1 { of_one } else { of_many })
 }

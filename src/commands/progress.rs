@@ -19,7 +19,7 @@ const LOG_EVERY: Duration = Duration::from_secs(10);
 /// How much of the work is done. It counts up to about `length`.
 pub struct Progress {
     bar: ProgressBar,
-    /// What is counted.
+    /// The unit of the work, in the plural.
     unit: &'static str,
     length: u64,
     /// What an earlier run had done.
@@ -80,7 +80,7 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 
-    /// Patience with outages of so many seconds, which logs when one begins and when it is over.
+    /// Patience with outages of up to `outage_s` seconds, which logs when one begins and when it is over.
     pub fn patience(&self, outage_s: u64) -> Patience {
         let bar = self.bar.clone();
         Patience::new(Duration::from_secs(outage_s), move |outage| {

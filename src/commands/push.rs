@@ -1,4 +1,4 @@
-//! What push notifications the options ask for, with their keys.
+//! The push notifications that the options enable, with their keys.
 
 use std::{io, path::Path};
 
@@ -14,7 +14,7 @@ use super::{background::webhook_reach, database::data_folder, failure::Failure};
 /// The name of the embedded database's key for push services in the data folder.
 pub const EMBEDDED_VAPID_KEY: &str = "vapid-private-key.pem";
 
-/// What the options ask for. Makes the key beside the embedded database if there is none yet.
+/// The services of push notifications that the options enable. Makes the key beside the embedded database if there is none yet.
 pub fn push(options: &Serve) -> Result<Push, Failure> {
     let web = match &options.push_contact {
         Some(contact) => Some(WebPush::new(vapid_key(options)?, contact.clone())),
@@ -42,7 +42,7 @@ fn apns(options: &Serve, file: &Path) -> Result<Apns, Failure> {
     Apns::new(settings, service).ok_or_else(|| wrong("the service has no address"))
 }
 
-/// Google's service, by the account of a file. What it names is reached under the rules of webhooks.
+/// Google's service, with the account of a file. The rules of webhooks apply to the addresses that the account names.
 fn fcm(options: &Serve, file: &Path) -> Result<Fcm, Failure> {
     let wrong = |reason: &str| {
         Failure::misuse(format!("the file of --push-fcm-file or PUSH_FCM_FILE cannot be used: {reason}"))

@@ -1,6 +1,6 @@
-//! `restore`: puts a backup in the place of the database.
+//! `restore`: replaces the database by a backup.
 //!
-//! The backup becomes a database beside the present one. When it is complete, both exchange their names in one transaction. So
+//! The backup is restored into a new database beside the current one. When it is complete, both exchange their names in one transaction. So
 //! a restore that fails or is interrupted changes nothing, and servers may run.
 
 use std::{
@@ -88,7 +88,7 @@ async fn fill(options: &Serve, database: &PgConnectOptions, name: &str, file: &P
     Ok(migrations::run(database.clone().database(name)).await?)
 }
 
-/// What became of the signing key of the embedded database.
+/// The fate of the signing key of the embedded database.
 enum Key {
     Unchanged,
     Placed,

@@ -1,4 +1,4 @@
-//! Files that say how far a command came, so that it can be continued after an interruption.
+//! Files with the position of a command, so that it can be continued after an interruption.
 
 use std::{
     fs,

@@ -45,7 +45,8 @@ pub fn serve(options: &Serve) -> Result<(), Failure> {
 
 /// Starts what is needed, and serves. A signal that arrives during the start stops the process without a failure.
 async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Result<(), Failure> {
-    // First: before this a signal kills the process, or does not reach it if it is the first of a container.
+    // The signal handlers come first: without them a signal kills the process. As the first process of a container, it would not even
+    // receive the signal.
     let mut stops = StopSignals::new()?;
     let database = database::described(&options.database)?;
     let accepted = keys::accepted(options)?;

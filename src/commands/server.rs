@@ -19,7 +19,7 @@ use tokio::time::sleep;
 
 use super::{failure::Failure, service_manager, stop_signals::StopSignals};
 
-/// What a stop takes beside the drain and the answers: jobs, queued appends and the embedded PostgreSQL.
+/// The time of a stop beyond the drain and the answers: for jobs, queued appends and the embedded PostgreSQL.
 const STOP_MARGIN: Duration = Duration::from_secs(30);
 
 /// How many connections the system keeps until they are accepted.

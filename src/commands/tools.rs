@@ -1,4 +1,4 @@
-//! The programs that dump and restore: how they connect, and how they run beside the rest of a command.
+//! The programs that dump and restore: how they connect, and how they run concurrently with the rest of a command.
 
 use std::{process::Command, thread};
 

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file that is being written beside its place. It is removed unless it is put there.
+/// A partial file beside its final place. The file is removed unless it is moved there.
 pub struct Partial {
     path: PathBuf,
 }

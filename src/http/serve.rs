@@ -81,7 +81,7 @@ pub fn serve(listener: TcpListener, service: Service) -> io::Result<Server> {
     pieces::serve(server, listener, keep_alive, room, app)
 }
 
-/// What the layers and the routes of all workers share.
+/// Data that the layers and the routes of all workers share.
 #[derive(Clone)]
 struct LayerData {
     /// `None` if limits are off: the layer lets every request pass.

@@ -43,7 +43,7 @@ pub struct Service {
     pub public_url: Option<String>,
     /// How long a stopping service waits for the requests that it has accepted.
     pub shutdown_timeout_s: u64,
-    /// What handlers read.
+    /// The settings that handlers read.
     pub settings: Settings,
     /// The issuers by which people sign in.
     pub issuers: Arc<Issuers>,

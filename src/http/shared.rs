@@ -125,7 +125,7 @@ pub(super) fn worker_state(shared: &Arc<Shared>) -> Arc<AppState> {
     let watched = Arc::downgrade(&state);
     shared.metrics.watched().connections(move || watched.upgrade().map(|state| state.connections()));
     let (pool, lookups) = (Arc::downgrade(&state), Arc::downgrade(&state));
-    // The bound is what could be opened.
+    // The limit is the number of connections that are open now.
     shared.metrics.watched().changing_resource("db_pool_connections", move || {
         let Connections { pool, pool_idle, .. } = pool.upgrade()?.connections();
         Some((pool.saturating_sub(pool_idle), pool))

@@ -28,8 +28,8 @@ pub(super) fn watch(shared: &Shared) {
     actix_web::rt::spawn(repeats::report());
 }
 
-/// Forgets what was read of a database that was set back. After a restart of PostgreSQL the cached games are read anew as well:
-/// its files may have been restored while it was down.
+/// Drops cached reads of a database that was set back. After a restart of PostgreSQL cached games are read again as well, because its files
+/// may have been restored while it was down.
 fn watch_database(hub: &Arc<Hub>, recent: &Arc<RecentGames>, database: &Database) {
     let (hub, recent) = (Arc::downgrade(hub), Arc::downgrade(recent));
     database.observe(move |continuity| {
@@ -75,7 +75,7 @@ fn watch_waiters(Shared { hub, writers, metrics, database, plan, reserved_names,
 fn watch_writers(writers: &Arc<Writers>, metrics: &Arc<Metrics>) {
     let groups = metrics.clone();
     writers.observe_groups(move |appends| groups.group_written(appends));
-    // The metrics outlive the server and must not keep its connections open.
+    // The metrics outlive the server, and must not keep its connections open.
     let watched = Arc::downgrade(writers);
     metrics.watched().connections(move || {
         let writers = watched.upgrade()?;
@@ -90,7 +90,7 @@ fn watch_recent(recent: &Arc<RecentGames>, metrics: &Metrics) {
     metrics.watched().cache(move || watched.upgrade().map(|recent| recent.size()));
 }
 
-/// Measures what is bounded. Owners that are gone are no longer measured.
+/// Measures bounded resources. Resources whose owners are gone are no longer measured.
 fn watch_resources(shared: &Shared) {
     let Shared { metrics, hub, writers, heavy, uploads, .. } = shared;
     let watched = Arc::downgrade(hub);

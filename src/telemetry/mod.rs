@@ -83,7 +83,7 @@ pub fn init(format: Option<LogFormat>) -> Result<Telemetry, TelemetryError> {
         Box::new(json.with_timer(DatabaseClock).with_writer(io::stderr))
     };
     match &traces {
-        // Each layer has its own filter, so that the log and the traces do not depend on each other.
+        // Each layer has a filter of its own, so that the log and the traces do not depend on each other.
         Some(traces) => {
             let spans = tracing_opentelemetry::layer()
                 .with_tracer(traces.tracer(SERVICE_NAME))

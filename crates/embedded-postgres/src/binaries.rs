@@ -155,7 +155,7 @@ fn choose(candidates: impl IntoIterator<Item = Binaries>, made_by: Option<u32>) 
     Err(rejected)
 }
 
-/// What was found instead. `named` is the only folder that was searched, if it is given.
+/// Describes the rejected programs. `named` is the only folder that was searched, if the operator has named one.
 fn describe(rejected: &[Binaries], named: Option<&Path>) -> String {
     let rejected: Vec<_> = rejected.iter().map(|it| format!("{} in {}", it.major, it.folder.display())).collect();
     match (rejected.as_slice(), named) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::version::MAJOR_MIN;
 
-/// Why there is no database. Each message is one line that says what the operator can do.
+/// The reason why there is no database. Each message is one line that says what the operator can do.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
     /// Another process holds the lock of the data folder.
@@ -32,7 +32,7 @@ pub enum EmbeddedError {
         owner: u32,
     },
 
-    /// The database belongs to the user `nobody`, whom an earlier release ran PostgreSQL as.
+    /// The database belongs to the user `nobody`, as which an earlier release ran PostgreSQL.
     #[error(
         "the database {0} belongs to the user nobody, as which programs of any origin run: \
          create a user postgres, and give the database to it (chown -R postgres: {0})",
@@ -65,7 +65,7 @@ pub enum EmbeddedError {
         folder: PathBuf,
         /// The major version that created it.
         made_by: u32,
-        /// What was found instead, as part of a sentence.
+        /// The finding of the search, as part of a sentence.
         found: String,
     },
 
@@ -110,7 +110,7 @@ pub enum EmbeddedError {
     NoTools {
         /// The major version of the server.
         server: u32,
-        /// What was found instead, as part of a sentence.
+        /// The finding of the search, as part of a sentence.
         found: String,
     },
 
@@ -129,7 +129,7 @@ pub enum EmbeddedError {
          correct it, or unset it"
     )]
     PgBin {
-        /// What was found instead, as part of a sentence.
+        /// The finding of the search, as part of a sentence.
         found: String,
     },
 
@@ -139,7 +139,7 @@ pub enum EmbeddedError {
          or set DATABASE_URL to a database that is running, or use docker compose up"
     )]
     NoPostgres {
-        /// What was found instead, as part of a sentence.
+        /// The finding of the search, as part of a sentence.
         found: String,
     },
 

@@ -1,4 +1,4 @@
-//! The user that a program runs as. Knows which users may run PostgreSQL, and not what they run.
+//! The user that a program runs as. Knows which users may run PostgreSQL, but not the programs.
 
 use std::fmt;
 
@@ -27,8 +27,8 @@ pub(crate) struct Ids {
 /// The user that runs PostgreSQL, and nothing else, for root.
 const DEDICATED: &str = "postgres";
 
-/// A user that runs programs of any origin. Each of them could connect to a database of this user, and read its files.
-/// So it runs none: it only lends its name to root in a namespace, because PostgreSQL looks its user up.
+/// A user that runs programs of any origin, which could connect to its databases and read its files. So it runs no PostgreSQL. In a
+/// namespace it only gives root its name, because PostgreSQL looks its user up.
 const SHARED: &str = "nobody";
 
 impl Identity {

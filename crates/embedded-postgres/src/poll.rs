@@ -1,4 +1,4 @@
-//! The interval of polls. Knows nothing of what is waited for.
+//! The interval of polls, for whatever a caller waits for.
 
 use std::time::Duration;
 

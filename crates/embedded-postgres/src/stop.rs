@@ -1,4 +1,4 @@
-//! The request to stop that crosses threads. Knows nothing of what stops.
+//! The request to stop, which crosses threads. Does not know the threads that stop.
 
 use std::convert::Infallible;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};

@@ -1,6 +1,6 @@
 //! The places of positions with few seeds in a table: a number for each way to lay them in two rows. Knows no rule.
 
-/// The most seeds in pits that a table may be for: what its numbers are computed for.
+/// The most seeds in pits for which a table can be made: the numbers are computed up to here.
 pub(crate) const SEEDS_MAX: u8 = 31;
 
 /// The most pits a side.
@@ -16,11 +16,11 @@ const ONES: u64 = u64::MAX / 255;
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
     seeds_max: u8,
-    /// How many rows there are of so many seeds.
+    /// The number of rows with each number of seeds.
     counts: Vec<usize>,
     /// By all seeds, and those of the row that has fewer: the number of the first such position.
     starts: Vec<[u32; SEEDS_MAX as usize + 1]>,
-    /// By pit and the seeds up to it: what they add to the rank of a row.
+    /// By pit and by the seeds up to it: the summand for the rank of a row.
     summands: [[u32; SEEDS_MAX as usize + 1]; PITS_MAX - 1],
     /// How many positions there are.
     len: usize,
@@ -63,14 +63,14 @@ impl Index {
         self.len
     }
 
-    /// How many positions have so many seeds.
+    /// The number of positions with `seeds` seeds.
     #[inline]
     pub fn count(&self, seeds: u8) -> usize {
         let next = self.starts.get(usize::from(seeds) + 1).map_or(self.len, |starts| starts[0] as usize);
         next - self.first(seeds)
     }
 
-    /// The number of the first position with so many seeds.
+    /// The number of the first position with `seeds` seeds.
     #[inline]
     pub fn first(&self, seeds: u8) -> usize {
         self.starts[usize::from(seeds)][0] as usize
@@ -99,7 +99,7 @@ impl Index {
         self.summands.iter().zip(&bytes).map(summand).sum::<u32>() as usize
     }
 
-    /// All rows of so many seeds, by rank.
+    /// All rows with `seeds` seeds, by rank.
     pub fn rows(&self, pits: u8, seeds: u8) -> Vec<u64> {
         let mut rows = vec![0; self.counts[usize::from(seeds)]];
         // The last pit has what the others leave.

@@ -40,7 +40,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine with a table of so many MiB, clamped to 1 to [`TABLE_MIB_MAX`].
+    /// An engine with a table of `table_mib` MiB, clamped to 1 to [`TABLE_MIB_MAX`].
     #[must_use]
     pub fn new(table_mib: usize) -> Self {
         Self { table: Table::new(table_mib.clamp(1, TABLE_MIB_MAX) << 20), game: None, endgames: None }

@@ -86,7 +86,7 @@ pub(crate) fn has_oware_endgames(position: &AnyPosition) -> bool {
 /// How many times longer a position takes in the general form.
 const SLOWNESS: u64 = 6;
 
-/// How many positions are visited in the time in which the packed form visits so many.
+/// Converts a number of positions of the packed form into the number that the general form visits in the same time.
 pub(crate) fn nodes_within(position: &AnyPosition, nodes: u64) -> u64 {
     if has_packed_form(position) { nodes } else { nodes.div_ceil(SLOWNESS) }
 }

@@ -74,8 +74,8 @@ impl General {
         }
     }
 
-    /// The number of this position's ply, if a search from it can come to the ply that ends the game. Otherwise 0,
-    /// because nothing depends on the number of an earlier ply.
+    /// The number of this position's ply, if the search may reach the ply that ends the game. Otherwise 0, so that positions that differ
+    /// only in their ply share an entry.
     fn late_ply(&self, position: &AnyPosition) -> u32 {
         let plies = position.plies();
         self.plies_max.map_or(0, |max| if plies.saturating_add(PLIES_MAX.into()) >= max { plies } else { 0 })

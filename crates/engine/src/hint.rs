@@ -1,4 +1,4 @@
-//! Hints: what each move of a position is worth. Knows how far a hint looks, and nothing of searching.
+//! Hints: the value of each move in a position. Knows how far a hint searches, and nothing of searching.
 
 use mancala_rules::AnyPosition;
 
@@ -7,7 +7,7 @@ use crate::{engine::Engine, explore::Candidate, form::nodes_within, limits::Limi
 /// The most positions of a hint: a third of what the highest level visits for a move.
 const NODES_MAX: u64 = 1_000_000;
 
-/// What each move of a position is worth.
+/// The value of each move in a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     /// Every legal move, best first.

@@ -1,4 +1,4 @@
-//! What is known of positions with few seeds, as a search asks for it. Does not know how it was found.
+//! Knowledge of positions with few seeds, as a search uses it. Does not know how it was found.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use mancala_rules::packed::{Path, Position};
 
 use crate::{endgame_kalah::KalahEndgame, endgame_oware::OwareEndgame, value::Bounds};
 
-/// What is known of positions with few seeds.
+/// Knowledge of positions with few seeds.
 pub(crate) trait Knowledge {
     /// Whether anything is.
     const ARE_KNOWN: bool;
@@ -28,7 +28,7 @@ pub(crate) trait Knowledge {
     /// The proven bounds of what the side to move still gains in a position that is not over. `path` is the line of play to it.
     fn gain(&self, position: &Position, path: &Path) -> Option<Bounds>;
 
-    /// Narrower bounds by a look at thousands of positions, if there may be any.
+    /// Narrower bounds, found by visiting thousands of positions; `None` if no narrower ones can be found.
     fn gain_by_strategy(&self, _: &Position, _: &Path) -> Option<Bounds> {
         None
     }

@@ -36,7 +36,7 @@ struct Strength {
     error: u32,
 }
 
-/// A strength of so many positions and so many hundredths of a seed.
+/// A strength with this number of positions, and this error in hundredths of a seed.
 const fn strength(nodes: u64, error: u32) -> Strength {
     Strength { nodes, error }
 }

@@ -76,18 +76,18 @@ impl Window {
 }
 
 impl<'a, T: Tree> Search<'a, T> {
-    /// A search that visits at most so many positions.
+    /// A search that visits at most `nodes_max` positions.
     pub fn new(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
         Self { tree, table, stop, nodes: 0, nodes_max, banks: false, is_stopped: false }
     }
 
-    /// A search for a proof that visits at most so many positions.
+    /// A search for a proof that visits at most `nodes_max` positions.
     pub fn proof(tree: T, table: &'a mut Table, stop: &'a Signal, nodes_max: u64) -> Self {
         let banks = tree.has_floor();
         Self { banks, ..Self::new(tree, table, stop, nodes_max) }
     }
 
-    /// Lets a search that has reached its bound visit so many more positions.
+    /// Lets a search that has reached its bound visit `nodes` more positions.
     pub fn go_on(&mut self, nodes: u64) {
         self.nodes_max = self.nodes.saturating_add(nodes);
         self.is_stopped = self.is_stop_requested();

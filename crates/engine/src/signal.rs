@@ -36,7 +36,7 @@ impl Signal {
         Self(AtomicU8::new(GO_ON))
     }
 
-    /// Ends the search with what it has found. Final: no later call changes it.
+    /// Ends the search, which returns its results so far. Final: no later call changes it.
     pub fn stop(&self) {
         self.0.store(STOP, Ordering::Relaxed);
     }

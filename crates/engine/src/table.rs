@@ -2,7 +2,7 @@
 
 use crate::value::Bounds;
 
-/// Entries of a bucket: as many as fit a cache line of 64 bytes.
+/// Entries of a bucket, which together fill a cache line of 64 bytes.
 const WAYS: usize = 4;
 
 /// Entries by their positions' keys. In a full bucket, the entry that took the least work is evicted.
@@ -14,7 +14,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table of at most so many bytes, but at least one bucket.
+    /// A table of at most `bytes` bytes, but at least one bucket.
     pub fn new(bytes: usize) -> Self {
         let buckets = (bytes / size_of::<[PackedEntry; WAYS]>()).max(1);
         Self { buckets: vec![[PackedEntry::EMPTY; WAYS]; buckets], epoch: 1 }

@@ -80,7 +80,7 @@ pub(crate) trait Tree {
     /// have been entered.
     fn endgame(&self, position: &Self::Position) -> Option<Bounds>;
 
-    /// Narrower bounds by a look at thousands of positions, if there may be any.
+    /// Narrower bounds, found by visiting thousands of positions; `None` if no narrower ones can be found.
     fn endgame_by_strategy(&self, position: &Self::Position) -> Option<Bounds>;
 
     /// The position's key in the table. The position before it must have been entered.

@@ -2,7 +2,7 @@
 
 use mancala_rules::Side;
 
-/// The resolution of estimates: so many points make a seed.
+/// The resolution of estimates: the points of one seed.
 pub const POINTS_PER_SEED: i32 = 100;
 
 /// The margin at the end of the game after best play by both, as the [crate](crate) defines it.
@@ -90,7 +90,7 @@ impl Bounds {
         Self { low: self.low.max(other.low), high: self.high.min(other.high) }
     }
 
-    /// The bounds, with so many seeds added to both.
+    /// The bounds, with `by` seeds added to both.
     pub const fn shifted(self, by: i32) -> Self {
         Self { low: self.low + by, high: self.high + by }
     }

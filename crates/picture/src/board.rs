@@ -63,7 +63,7 @@ struct BoardSvg {
     caption: Option<String>,
     theme: Theme,
     background: Background,
-    /// What is seen of the drawing.
+    /// The visible part of the drawing.
     frame: Area,
     wood: Area,
     /// The radius of a seed.

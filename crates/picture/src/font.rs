@@ -16,7 +16,7 @@ pub const BOLD_FONT: &[u8] = include_bytes!("../fonts/DejaVuSans-Bold.ttf");
 static REGULAR: LazyLock<FontRef<'static>> = LazyLock::new(|| FontRef::new(REGULAR_FONT).expect("the file is a font"));
 static BOLD: LazyLock<FontRef<'static>> = LazyLock::new(|| FontRef::new(BOLD_FONT).expect("the file is a font"));
 
-/// What is added to the width of a text, in percent: other fonts may be wider, and letters may be set further apart.
+/// The percentage that is added to the width of a text: other fonts may be wider, and letters may be set further apart.
 const RESERVE: f32 = 3.0;
 
 /// The width of a character that the fonts lack, in font sizes. It is that of emoji, which are wider than East Asian
@@ -55,7 +55,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// What is left of it beside a text of the same font.
+    /// The room that is left beside a text of the same font.
     pub fn beside(self, text: &str) -> Self {
         Self { width: self.width - self.font.width(text), ..self }
     }

@@ -193,7 +193,7 @@ fn key(words: &Words) -> String {
     format!("○ {} ● {}", words.mistake, words.blunder)
 }
 
-/// What is seen of the drawing, as y and height.
+/// The visible part of the drawing, as y and height.
 const fn frame(caption: Caption) -> (i32, i32) {
     match caption {
         Caption::Shown => (0, HEIGHT),
@@ -213,7 +213,7 @@ struct GraphSvg {
     description: String,
     theme: Theme,
     background: Background,
-    /// The y and the height of what is seen.
+    /// The y and the height of the visible part.
     frame: (i32, i32),
     zero: i32,
     levels: Vec<Label>,
@@ -225,7 +225,7 @@ struct GraphSvg {
     end: Option<(i32, i32)>,
     /// The mistakes and blunders of the player above the line, and of the one below it.
     marks: [[String; 2]; 2],
-    /// Whether the key of the marks stands beside the names.
+    /// Whether the key of the marks is shown beside the names.
     has_key: bool,
     /// The lines above and below the graph, if there are any.
     sides: Vec<SideLine>,

@@ -24,7 +24,7 @@ const MARGIN: i32 = 12;
 pub const BOARD_TOP: i32 = 46;
 pub const BOARD_BOTTOM: i32 = 356;
 
-/// What boards measure. The web page reads the same file.
+/// The measures of boards. The web page reads the same file.
 static FORMS: LazyLock<Forms> =
     LazyLock::new(|| serde_json::from_str(include_str!("../boards.json")).expect("boards.json is well-formed"));
 
@@ -34,7 +34,7 @@ struct Forms {
     picture_deep: Form,
 }
 
-/// What a board measures across its rows. The README says what the numbers mean.
+/// The measures of a board across its rows. The README says what the numbers mean.
 #[derive(Clone, Copy, Debug, Deserialize)]
 struct Form {
     margin: i32,
@@ -68,7 +68,7 @@ pub const STORE_SEEDS_MAX: u16 = 60;
 pub const NAME_LEFT: i16 = 42;
 pub const ROLE_RIGHT: i16 = 626;
 
-/// The least width between a name and what stands right of it.
+/// The least width between a name and the text to its right.
 pub const NAME_GAP: f32 = 12.0;
 
 /// The font of the labels beside the names. The sizes are those of `shared.css`.
@@ -80,7 +80,7 @@ pub fn name_room(role: &str, is_bold: bool) -> Room {
     Room { font: Font { size: 26, is_bold }, width: f32::from(ROLE_RIGHT - NAME_LEFT) - right }
 }
 
-/// What is seen of the drawing: all of it, or without captions the board.
+/// The visible part of the drawing: all of it, or only the board if there are no captions.
 pub const fn frame(caption: Caption) -> Area {
     match caption {
         Caption::Shown => Area { x: 0, y: 0, width: WIDTH, height: HEIGHT },
@@ -131,7 +131,7 @@ impl Layout {
         }
     }
 
-    /// The layout of a board of two rows with so many pits per side.
+    /// The layout of a board of two rows with `pits` pits per side.
     fn new(pits: u8, view: View) -> Self {
         let (form, pits) = (FORMS.picture, pits.into());
         Self { form, is_deep: false, is_from_the_right: false, pits, column: column_width(pits), view }
@@ -165,7 +165,7 @@ impl Layout {
         Area { x: self.center(place) - width / 2, y, width, height }
     }
 
-    /// Where the count of a place stands: at the edge of its side.
+    /// The position of the count of a place: at the edge of its side.
     pub fn count(&self, place: Place) -> Spot {
         let area = self.hollow(place);
         let (aside, below, above) = match (self.is_deep, place) {

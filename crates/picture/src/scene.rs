@@ -26,7 +26,7 @@ pub struct PlayerLabel<'a> {
     pub mark: Option<PlayerMark>,
 }
 
-/// What stands behind a name that others may have too.
+/// The mark after a name that others may have too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlayerMark {
     /// A guest.

@@ -1,4 +1,4 @@
-//! How a picture is looked at: from which side, mirrored or not, in which colours and words. Knows no board.
+//! The view of a picture: its side, mirrored or not, its colours and its language. Knows no board.
 
 use std::{fmt, str::FromStr};
 
@@ -6,7 +6,7 @@ use mancala_rules::Side;
 
 use mancala_texts::Language;
 
-/// How a picture is looked at.
+/// The view of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
     /// The side at the bottom. The board is rotated for it: the other side's row lies at the top.
@@ -15,9 +15,9 @@ pub struct View {
     pub handedness: Handedness,
     /// The colours.
     pub theme: Theme,
-    /// What lies behind the board or the graph.
+    /// The background of the board or the graph.
     pub background: Background,
-    /// Whether names and words stand in the picture.
+    /// Whether names and words are shown in the picture.
     pub caption: Caption,
     /// The language of all words, those of the description included.
     pub language: Language,
@@ -55,18 +55,18 @@ pub enum Theme {
     Auto,
 }
 
-/// What lies behind the board or the graph.
+/// The background of the board or the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Background {
     /// A page with rounded corners, in the colour of the theme.
     Theme,
-    /// Nothing: what is below the picture is seen.
+    /// No background: the page below the picture is visible.
     None,
     /// A colour up to all edges.
     Colour(Colour),
 }
 
-/// Whether names and words stand in a picture. Letters and counts of a board and the scales of a graph always do.
+/// Whether names and words are shown in a picture. Letters and counts of a board and the scales of a graph are always shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caption {
     /// Names, the state of the game, and the key of a graph.

@@ -42,7 +42,7 @@ impl<'a> Speaker<'a> {
         format!("{}{mark}", room.beside(&mark).cut(&xml_text(name)))
     }
 
-    /// What stands behind the name of the player at a side: " (guest)", or nothing.
+    /// The mark after the name of the player at a side: " (guest)", or nothing.
     pub fn mark(self, side: Side) -> String {
         self.suffix(self.names[side].and_then(|label| label.mark))
     }
@@ -154,14 +154,14 @@ pub fn status(scene: &Scene, language: Language) -> String {
     }
 }
 
-/// What a text says of a seat beside the name of its player.
+/// The words about a seat beside the name of its player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeatWords {
     /// The name of the side.
     pub side: &'static str,
-    /// What stands in place of a name while the seat is free.
+    /// The text instead of a name while the seat is free.
     pub free: &'static str,
-    /// What stands behind the name: " (guest)", or nothing.
+    /// The mark after the name: " (guest)", or nothing.
     pub mark: String,
 }
 

@@ -53,7 +53,7 @@ impl Ring {
         next
     }
 
-    /// What lies at a spot of this ring.
+    /// The place at a spot of this ring.
     pub const fn place(self, spot: u8) -> Place {
         let (side, index) = if spot <= self.pits { (Side::South, spot) } else { (Side::North, spot - self.pits - 1) };
         if index < self.pits { Place::Pit(Pit { side, index }) } else { Place::Store(side) }

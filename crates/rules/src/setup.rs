@@ -87,7 +87,7 @@ impl Flags {
 }
 
 impl Setup {
-    /// Checks what every position of a game of one round has: round 1, opened by South, and no burnt pit (R12).
+    /// Checks that a position fits a game of one round: round 1, opened by South, and no burnt pit (R12).
     pub fn check_single_round(&self) -> Result<(), ParsePositionError> {
         if (self.round, self.opener) != (1, Side::South) || self.points.is_some() {
             Err(ParsePositionError::SingleRound)
@@ -98,7 +98,7 @@ impl Setup {
         }
     }
 
-    /// Checks what every position of a game without tuzdyks has: none (R41).
+    /// Checks that a position fits a game without tuzdyks: it has none (R41).
     pub fn check_no_tuzdyk(&self) -> Result<(), ParsePositionError> {
         if self.board.tuzdyks() == Spots::NONE { Ok(()) } else { Err(ParsePositionError::NoTuzdyk) }
     }

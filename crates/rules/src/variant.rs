@@ -1,4 +1,4 @@
-//! Which games there are. Knows their names and the shape of their boards, and nothing of what each offers.
+//! The variants. Knows their names and the shapes of their boards, and nothing of their options.
 
 worded_enum! {
     /// A game.

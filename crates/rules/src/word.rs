@@ -21,7 +21,7 @@ macro_rules! worded_enum {
             /// The word of every value, in the same order.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
 
-            /// The one word that stands for this value wherever text is stored or sent.
+            /// The word by which this value is stored and sent.
             #[must_use]
             pub const fn word(self) -> &'static str {
                 match self { $( Self::$value => $word, )+ }

@@ -1,4 +1,4 @@
-//! The languages in which the service speaks to people. A text stands with what shows it.
+//! The languages in which the service speaks to people. Each text is kept in the module that shows it.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -66,7 +66,7 @@ const SWAGGER_FILES: [(&str, &str); 2] = [("swagger-ui.css", CSS), ("swagger-ui-
 /// The script that starts Swagger UI on the page.
 const START_SCRIPT: &str = include_str!("files/swagger-initializer.js");
 
-/// What the head of the page of the document has beside that of the others, and what its body is.
+/// The additions to the head of the reference page, and its body.
 const REFERENCE_HEAD: &str = "<link rel=\"stylesheet\" href=\"swagger-ui.css\">\n\
     <script src=\"./swagger-ui-bundle.js\" defer></script>\n<script src=\"./swagger-initializer.js\" defer></script>\n";
 const REFERENCE_BODY: &str = "<div id=\"swagger-ui\"></div>\n\

@@ -1,4 +1,4 @@
-//! What answers share: the headers and the failures that follow from an operation's path, input and status.
+//! The common parts of answers: the headers and the failures that follow from an operation's path, input and status.
 
 use std::{collections::BTreeMap, mem};
 

@@ -45,7 +45,7 @@ fn body(code: Code) -> Value {
     body
 }
 
-/// What went wrong, as the server says it.
+/// The detail of an example failure, in the server's words.
 const fn detail(code: Code) -> &'static str {
     match code {
         Code::MalformedRequest => "the body breaks off or cannot be read",

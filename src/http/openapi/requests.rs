@@ -1,4 +1,4 @@
-//! What is sent: bodies that may be absent, and schemas that allow no other field.
+//! The schemas of requests: bodies that may be absent, and objects that allow no other field.
 
 use std::collections::BTreeSet;
 

@@ -197,7 +197,7 @@ fn describe(schema: &mut RefOr<Schema>, text: Option<String>) {
     }
 }
 
-/// Which fields each tag has beside the shared ones.
+/// A table of the fields that each tag has beside the shared ones.
 fn table(tag: &str, alternatives: &[Alternative], shared: &BTreeSet<&str>) -> String {
     let rows = alternatives.iter().map(|alternative| {
         let own = alternative.object.properties.keys().filter(|name| !shared.contains(name.as_str()));

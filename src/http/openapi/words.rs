@@ -131,5 +131,5 @@ fn list(object: &mut Object, words: Vec<String>) {
     object.extensions = Some(ExtensionsBuilder::new().add("x-extensible-enum", words).build());
 }
 
-/// What clients do with a newer word.
+/// The advice for clients that read a value of a newer server.
 const NEWER: &str = "Clients ignore values that they do not know.";

@@ -30,7 +30,7 @@ pub struct Suspension {
 pub enum SuspendedGames {
     /// The player still moves in them.
     PlayOn,
-    /// The player does not move, and the clocks stand until the suspension ends.
+    /// The player does not move, and the clocks are stopped until the suspension ends.
     Stop,
     /// The games end, as they do with a ban.
     End,

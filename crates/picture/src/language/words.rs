@@ -28,7 +28,7 @@ pub(crate) struct Words {
     pub(crate) row: &'static str,
     /// Two rows of a side: its label, where they lie, its pits, its reserve.
     pub(crate) rows: &'static str,
-    /// A pit that is an owned house, and works.
+    /// A pit that is an owned house with enough seeds to work.
     pub(crate) house: &'static str,
     /// A pit that is an owned house with too few seeds to work.
     pub(crate) idle_house: &'static str,
@@ -68,7 +68,7 @@ pub(crate) struct Words {
     pub(crate) captured_one: &'static str,
     /// Captured seeds.
     pub(crate) captured: &'static str,
-    /// What one of two players did in a move of both.
+    /// The action of one player in a move of both.
     pub(crate) done_by: &'static str,
     /// The player moves again.
     pub(crate) another_turn: &'static str,

@@ -5,7 +5,7 @@
 pub enum Level {
     /// No request.
     Off,
-    /// Requests with a status of 400 or more, or whose client has hung up.
+    /// Requests with a status of 400 or more, or whose client has disconnected.
     Errors,
     /// All requests.
     All,

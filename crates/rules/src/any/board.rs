@@ -1,8 +1,8 @@
-//! The board of any game, for code that does not care which. Knows what lies on it, and no rule.
+//! The board of any game, for code that handles all games alike. Knows the seeds and marks on it, and no rule.
 
 use crate::{Board, BySide, Pit, Side, four_row};
 
-/// The seeds of a board, and what is marked on it.
+/// The seeds of a board, and its marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AnyBoard {
     /// Two rows with stores.

@@ -1,4 +1,4 @@
-//! What each game offers to choose from, and its rules in words. Knows where each game keeps them, not what they mean.
+//! The options, presets and rules in words of each game. Knows where each game keeps them, but not their meaning.
 
 use crate::{
     Contradiction, OptionSpec, PresetSpec, Variant, congkak, four_row, kalah,
@@ -28,7 +28,7 @@ impl Variant {
         }
     }
 
-    /// What can be chosen (R1, R20, R40).
+    /// The options of the game (R1, R20, R40).
     #[must_use]
     pub fn options(self) -> &'static [OptionSpec] {
         match self {

@@ -1,5 +1,5 @@
-//! All games behind one type each, for code that does not care which game it is: options, positions, and what each game
-//! offers. Knows every game, and no rule of any.
+//! All games behind one type each, for code that handles all games alike: options, positions, and the catalogue of each game. Knows every
+//! game, but no rule.
 
 mod board;
 mod catalogue;

@@ -97,7 +97,7 @@ impl AnyPosition {
         }
     }
 
-    /// Goes on to the position that came right after this one in a game, and keeps the history.
+    /// Advances to the position that came right after this one in a game, and keeps the history.
     ///
     /// This restores the history of positions that were read one by one. The first of them must have an empty history:
     /// the start of the game, or a position right after a capture.
@@ -216,7 +216,7 @@ impl AnyPosition {
         if Move::has_two_rows(m) { Ok(m) } else { Err(ParseMoveError::OneRow) }
     }
 
-    /// The choice inside a turn that the side to move has, if any (R23).
+    /// The pending choice of the side to move inside a turn, if any (R23).
     #[must_use]
     pub fn pending(&self) -> Option<Pending> {
         match self {
@@ -316,7 +316,7 @@ impl AnyPosition {
         }
     }
 
-    /// The position after a move, and what happened in between, in order.
+    /// Plays a move. Returns the position after it, and its effects in order.
     ///
     /// ```
     /// use mancala_rules::{AnyOptions, AnyPosition, Effect, Place, Side, Variant};

@@ -1,4 +1,4 @@
-//! What both sides choose in a lockstep opening (R10). Knows no sowing.
+//! The choices of both sides in a lockstep opening (R10). Knows no sowing.
 
 use crate::Pit;
 

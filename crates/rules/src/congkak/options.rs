@@ -1,4 +1,4 @@
-//! What can be chosen before a game of Congkak (R1), and its presets (R11). Knows no rule and no position.
+//! The options of a game of Congkak (R1), and its presets (R11). Knows no rule and no position.
 
 use std::borrow::Cow;
 
@@ -103,7 +103,7 @@ impl Preset {
         &PRESETS[self as usize]
     }
 
-    /// The options that it stands for.
+    /// The options of the preset.
     #[must_use]
     pub const fn options(self) -> Options {
         const STANDARD: Options = Options {
@@ -210,7 +210,7 @@ impl Options {
     }
 }
 
-/// What can be chosen (R1).
+/// The descriptions of the options (R1).
 pub static OPTIONS: [OptionSpec; 12] = [
     integer("pits", (1, 12), 7, "Pits per side."),
     integer("seeds", (1, 12), 7, "Seeds per pit at the start, and in each pit that is refilled."),

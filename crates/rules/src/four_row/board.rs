@@ -13,7 +13,7 @@ pub const SEEDS: u16 = 64;
 /// The seeds of each side at the start (R19).
 pub const SEEDS_PER_SIDE: u16 = SEEDS / 2;
 
-/// The seeds of a board, and what Bao marks on it. Seeds in the hand are not part of it.
+/// The seeds of a board, and the marks of Bao on it. Seeds in the hand are not part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Board {
     pits: BySide<[u16; PITS]>,

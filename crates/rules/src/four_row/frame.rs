@@ -1,4 +1,4 @@
-//! What positions of both games have in common: board, side to move, plies, and the end. Knows no rule of a game.
+//! The common part of positions of both games: board, side to move, plies, and the end. Knows no rule of a game.
 
 use super::{
     Board,

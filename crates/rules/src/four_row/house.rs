@@ -1,6 +1,6 @@
 //! The house of a side in Bao. Knows no board.
 
-/// What became of a side's house (R24).
+/// The state of a side's house (R24).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum House {
     /// The house is owned, and holds enough seeds to be more than a pit like any other.

@@ -123,7 +123,7 @@ pub enum ParseMoveError {
 }
 
 impl ParseMoveError {
-    /// The error for a game with so many rows for each side.
+    /// The error for text that is no move in a game with this number of rows per side.
     #[must_use]
     pub const fn of_rows(rows_per_side: u8) -> Self {
         if rows_per_side == 1 { Self::OneRow } else { Self::TwoRows }

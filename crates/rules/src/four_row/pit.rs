@@ -82,7 +82,7 @@ impl Pit {
         Self { side: self.side, index: 15 - self.index }
     }
 
-    /// The pit so many steps further round the ring.
+    /// The pit that is `steps` steps further round the ring.
     pub(super) const fn after(self, steps: u16, direction: Direction) -> Self {
         let steps = match direction {
             Direction::Up => steps % 16,

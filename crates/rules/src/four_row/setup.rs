@@ -41,11 +41,11 @@ pub(super) struct Running {
     pub arranging: Option<Pit>,
     /// `e`: a choice is open.
     pub choice: Option<OpenChoice>,
-    /// `c`, `x`, `y`: what this turn has captured.
+    /// `c`, `x`, `y`: the captures of this turn.
     pub captures: Captures,
     /// `K`, `k`: South, North has captured in some turn.
     pub captured: BySide<bool>,
-    /// `F`, `f`: South, North has its first turn before it, in which it captures nothing.
+    /// `F`, `f`: South or North has its first turn before it, in which it captures nothing.
     pub first_turns: BySide<bool>,
 }
 

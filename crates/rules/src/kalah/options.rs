@@ -1,4 +1,4 @@
-//! What can be chosen before a game of Kalah (R1), and its presets (R11). Knows no rule and no position.
+//! The options of a game of Kalah (R1), and its presets (R11). Knows no rule and no position.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ pub struct Options {
 worded_enum! {
     /// Which stores receive seeds while sowing.
     pub enum SowStores {
-        /// The mover's; the sowing skips the other.
+        /// Only the mover's store; the sowing skips the other.
         Own = "own",
         /// Both.
         Both = "both",
@@ -36,7 +36,7 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// What a last seed in the own store brings.
+    /// The reward for a last seed in the own store.
     pub enum ExtraTurn {
         /// The same side must act again.
         Mandatory = "mandatory",
@@ -62,7 +62,7 @@ worded_enum! {
 worded_enum! {
     /// The row on which the last seed must lie to capture.
     pub enum CaptureLand {
-        /// The mover's.
+        /// Only the mover's row.
         Own = "own",
         /// The other side's.
         Opponent = "opponent",
@@ -72,7 +72,7 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// What ends the game.
+    /// The event that ends the game.
     pub enum End {
         /// Either row is empty, even in the middle of a turn.
         SideEmpty = "side_empty",
@@ -96,7 +96,7 @@ worded_enum! {
 worded_enum! {
     /// A named set of options (R11).
     pub enum Preset {
-        /// What most descriptions share.
+        /// The rules that most descriptions share.
         Standard = "standard",
         /// Board Game Arena's game.
         Bga = "bga",
@@ -122,7 +122,7 @@ impl Preset {
         &PRESETS[self as usize]
     }
 
-    /// The options that it stands for.
+    /// The options of the preset.
     #[must_use]
     pub const fn options(self) -> Options {
         const STANDARD: Options = Options {
@@ -218,7 +218,7 @@ impl Options {
     }
 }
 
-/// What can be chosen (R1).
+/// The descriptions of the options (R1).
 pub static OPTIONS: [OptionSpec; 12] = [
     integer("pits", (1, 12), 6, "Pits per side."),
     integer("seeds", (1, 12), 4, "Seeds per pit at the start."),

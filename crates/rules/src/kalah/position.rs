@@ -114,7 +114,7 @@ impl Position {
         moves
     }
 
-    /// The position after a move, and what happened in between, in order.
+    /// Plays a move. Returns the position after it, and its effects in order.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// What ends the game when a row is empty (R45).
+    /// The effect of an empty row on the end of the game (R45).
     pub enum End {
         /// The side to move has no seed in its row.
         NoMove = "no_move",

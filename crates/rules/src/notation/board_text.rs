@@ -11,11 +11,11 @@ use crate::{AnyOptions, AnyPosition, BySide, ParsePositionError, ROW_MAX, SEEDS_
 pub struct ParseBoardError {
     /// The first character at which something is wrong, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem there.
     pub problem: BoardProblem,
 }
 
-/// What is wrong at a place of a board.
+/// A problem at a place of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BoardProblem {
     /// The form does not cover the game or board of the options.

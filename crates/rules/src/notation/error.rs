@@ -1,4 +1,4 @@
-//! What can be wrong with the text of a game, and where. Knows the message of each problem, not how to find it.
+//! The problems of the text of a game, and their places. Knows the message of each problem, not how to find it.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use crate::{EndReason, IllegalMove, Move, OptionsError, ParseMoveError, ParsePos
 pub struct ReadError {
     /// The first place with a problem. Other places may have more.
     pub location: Location,
-    /// What is wrong there.
+    /// The problem there.
     pub problem: Problem,
 }
 
-/// What is wrong at a place of a text.
+/// A problem at a place of a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The text is too long. The place is the first character that is not read.

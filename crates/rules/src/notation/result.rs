@@ -13,13 +13,13 @@ worded_enum! {
         North = "0-1",
         /// Neither side won.
         Draw = "1/2-1/2",
-        /// The game goes on, or was abandoned.
+        /// The game is not finished, or was abandoned.
         Unfinished = "*",
     }
 }
 
 impl RecordResult {
-    /// The result that this winner makes.
+    /// The result for a winner; `None` is a draw.
     const fn won_by(winner: Option<Side>) -> Self {
         match winner {
             Some(Side::South) => Self::South,

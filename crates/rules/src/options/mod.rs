@@ -1,4 +1,4 @@
-//! What can be chosen before a game: how options and presets are described, checked and refused (R1, R11).
+//! The options of a game, and their presets: how they are described, checked and refused (R1, R11).
 //!
 //! Knows no game. Only its game knows what an option does.
 

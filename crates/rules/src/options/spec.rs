@@ -1,4 +1,4 @@
-//! How a game describes what can be chosen: presets, options, their kinds and values. Knows no game.
+//! The description of a game's presets and options, with the kinds and values of options. Knows no game.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 

@@ -100,7 +100,7 @@ impl Position {
         moves
     }
 
-    /// The position after a move, and what happened in between, in order. `history` is that of this position.
+    /// Plays a move. Returns the position after it, and its effects in order. `history` is that of this position.
     ///
     /// # Errors
     ///

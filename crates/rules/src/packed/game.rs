@@ -1,4 +1,4 @@
-//! What every packed game can do. Knows no game.
+//! The operations of every packed game. Knows no game.
 
 use super::{Path, Pits, Position};
 

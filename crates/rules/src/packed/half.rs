@@ -13,7 +13,7 @@ pub const MOVES_MAX: usize = 8;
 /// The place of the store. The places of the pits are their indices.
 pub(super) const STORE: u8 = 7;
 
-/// What is added to the places of the own half to number those of the other half.
+/// The distance between the numbers of the own half's places and those of the other half.
 pub(super) const OTHER: u8 = 8;
 
 /// The most seeds that a board may hold, so that neither a place nor a sum of places overflows.

@@ -1,4 +1,4 @@
-//! A table of what each sowing adds to each place (R3). Does not know what the last seed brings about.
+//! A table of the seeds that each sowing adds to each place (R3). Does not know the effect of the last seed.
 
 use arrayvec::ArrayVec;
 

@@ -1,4 +1,4 @@
-//! What each game offers to choose from. Knows where each game keeps it, not what it means.
+//! The options and presets of each game. Knows where each game keeps them, but not their meaning.
 
 use crate::{
     Contradiction, OptionSpec, PresetSpec,
@@ -15,7 +15,7 @@ impl Variant {
         }
     }
 
-    /// What can be chosen (R20).
+    /// The options of the game (R20).
     #[must_use]
     pub fn options(self) -> &'static [OptionSpec] {
         match self {

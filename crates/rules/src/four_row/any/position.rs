@@ -63,7 +63,7 @@ impl AnyPosition {
         }
     }
 
-    /// The seeds and what is marked on the board.
+    /// The seeds and marks of the board.
     #[must_use]
     pub const fn board(&self) -> &Board {
         match self {
@@ -117,7 +117,7 @@ impl AnyPosition {
         }
     }
 
-    /// The choice inside a turn that the side to move has, if any (R23).
+    /// The pending choice of the side to move inside a turn, if any (R23).
     #[must_use]
     pub fn pending(&self) -> Option<Pending> {
         match self {
@@ -144,7 +144,7 @@ impl AnyPosition {
         }
     }
 
-    /// The position after a move, and what happened in between, in order.
+    /// Plays a move. Returns the position after it, and its effects in order.
     ///
     /// # Errors
     ///

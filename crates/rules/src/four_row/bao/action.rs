@@ -41,7 +41,7 @@ enum Rest {
     Choice(Direction),
     /// The other front row is empty, with the catch in the hand.
     Won { hand: u16 },
-    /// The sowing counts as endless.
+    /// The sowing counts as endless (R31).
     Endless,
 }
 
@@ -136,7 +136,7 @@ impl Position {
         sowing
     }
 
-    /// R25: what follows when the last seed of a lap has fallen; `None` if another lap does.
+    /// R25: ends a lap after its last seed has fallen. `None` if another lap follows.
     fn end_lap(&mut self, sowing: &mut Sowing, last: Pit, effects: &mut impl EffectSink) -> Option<Rest> {
         let board = &self.frame.board;
         let turn_over = Rest::Turn { may_block: !sowing.captures && !sowing.first_stage };

@@ -1,5 +1,5 @@
-//! What can be seen on a board of Bao without playing: working houses, captures of first laps, and the pit that takasia
-//! blocks. Knows no position.
+//! Facts about a board of Bao that need no playing: working houses, captures of first laps, and the pit that takasia blocks. Knows no
+//! position.
 
 use super::Options;
 use crate::{

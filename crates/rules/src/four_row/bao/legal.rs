@@ -49,7 +49,7 @@ impl Position {
     }
 }
 
-/// What decides whether the words of a position are legal.
+/// The facts that decide which words are legal in a position.
 struct Words<'a> {
     position: &'a Position,
     /// The side to move is in its first stage.

@@ -1,4 +1,4 @@
-//! What can be chosen before a game of Bao (R20), and its presets (R33). Knows no rule and no position.
+//! The options of a game of Bao (R20), and its presets (R33). Knows no rule and no position.
 
 use std::borrow::Cow;
 
@@ -45,7 +45,7 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// What becomes of the only pit that a takata threatens (R27).
+    /// The treatment of the only pit that a takata threatens (R27).
     pub enum Takasia {
         /// Nothing.
         Off = "off",
@@ -57,7 +57,7 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// What becomes of an endless sowing (R31).
+    /// The treatment of an endless sowing (R31).
     pub enum Endless {
         /// The game is a draw.
         Draw = "draw",
@@ -93,7 +93,7 @@ impl Preset {
         &PRESETS[self as usize]
     }
 
-    /// The options that it stands for.
+    /// The options of the preset.
     #[must_use]
     pub const fn options(self) -> Options {
         const STANDARD: Options = Options {
@@ -216,7 +216,7 @@ impl Options {
     }
 }
 
-/// What can be chosen (R20).
+/// The descriptions of the options (R20).
 pub static OPTIONS: [OptionSpec; 10] = [
     choice("start", Start::WORDS, "Whether a side begins with a house and a reserve, or with two seeds in each pit."),
     integer("house_seeds", (6, 12), 6, "Seeds of the house at the start; the reserve is 28 less these."),

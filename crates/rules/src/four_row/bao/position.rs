@@ -1,5 +1,4 @@
-//! A position of Bao: what it holds, how it is read and written. What a move does is in `action`, which moves are legal
-//! in `legal`.
+//! A position of Bao: its parts, and its text. `action` plays moves, and `legal` finds the legal ones.
 
 use std::fmt;
 
@@ -62,7 +61,7 @@ impl Position {
         self.options
     }
 
-    /// The seeds and what is marked on the board.
+    /// The seeds and marks of the board.
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.frame.board
@@ -110,7 +109,7 @@ impl Position {
         self.choice.map(|_| Pending { pit: Self::house(self.frame.turn), hand: 0 })
     }
 
-    /// The position after a move, and what happened in between, in order.
+    /// Plays a move. Returns the position after it, and its effects in order.
     ///
     /// # Errors
     ///

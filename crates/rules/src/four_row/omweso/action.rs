@@ -38,7 +38,7 @@ enum Rest {
     Choice(Choice),
     /// The mover has won, with the catch in the hand.
     Won { reason: EndReason, hand: u16 },
-    /// The sowing counts as endless.
+    /// The sowing counts as endless (R31).
     Endless,
 }
 
@@ -136,7 +136,7 @@ impl Position {
         Sowing { origin, direction, hand, sown: 0, captures }
     }
 
-    /// R29, R30: what follows when the last seed of a lap has fallen; `None` if another lap does.
+    /// R29, R30: ends a lap after its last seed has fallen. `None` if another lap follows.
     fn end_lap(&mut self, sowing: &mut Sowing, last: Pit, effects: &mut impl EffectSink) -> Option<Rest> {
         if self.frame.board.seeds(last) == 1 {
             return Some(Rest::Turn);
@@ -161,7 +161,7 @@ impl Position {
         None
     }
 
-    /// R31: whether a capture at `last` ends the game. *Akakyala* is looked at first.
+    /// R31: whether a capture at `last` ends the game. *Akakyala* is checked first.
     fn end_by_capture(&mut self, sowing: &mut Sowing, last: Pit) -> Option<Rest> {
         let (mover, hand, captures) = (self.frame.turn, sowing.hand, &mut sowing.captures);
         if self.options.akakyala {

@@ -1,5 +1,4 @@
-//! What can be seen on a board of Omweso without playing: which pits a lap captures, and whether a downward lap does.
-//! Knows no position.
+//! Facts about a board of Omweso that need no playing: the pits that a lap captures, and whether a downward lap does. Knows no position.
 
 use crate::four_row::{Board, Direction, Pit};
 

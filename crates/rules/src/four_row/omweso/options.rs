@@ -1,4 +1,4 @@
-//! What can be chosen before a game of Omweso (R20), and its presets (R33). Knows no rule and no position.
+//! The options of a game of Omweso (R20), and its presets (R33). Knows no rule and no position.
 
 use crate::{
     BySide, OptionSpec, OptionValue, PresetSpec,
@@ -47,7 +47,7 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// What becomes of an endless sowing (R31).
+    /// The treatment of an endless sowing (R31).
     pub enum Endless {
         /// The game is a draw.
         Draw = "draw",
@@ -81,7 +81,7 @@ impl Preset {
         &PRESETS[self as usize]
     }
 
-    /// The options that it stands for.
+    /// The options of the preset.
     #[must_use]
     pub const fn options(self) -> Options {
         const STANDARD: Options = Options {
@@ -170,7 +170,7 @@ impl Options {
     }
 }
 
-/// What can be chosen (R20).
+/// The descriptions of the options (R20).
 pub static OPTIONS: [OptionSpec; 8] = [
     choice(
         "setup",

@@ -1,5 +1,4 @@
-//! A position of Omweso: what it holds, how it is read and written. What a move does is in `action`, which moves are
-//! legal in `legal`.
+//! A position of Omweso: its parts, and its text. `action` plays moves, and `legal` finds the legal ones.
 
 use std::fmt;
 
@@ -39,8 +38,8 @@ pub struct Position {
     pub(super) phase: Phase,
     /// Whether each side has captured in some turn; only with `akakyala` (R31).
     pub(super) captured: BySide<bool>,
-    /// Whether each side has its first turn before it, in which it captures nothing; only without `first_turn_captures`,
-    /// and once the seeds are arranged (R29).
+    /// Whether each side still has its first turn before it, in which it captures nothing. Used only without `first_turn_captures`, and
+    /// once the seeds are arranged (R29).
     pub(super) first_turns: BySide<bool>,
 }
 
@@ -121,7 +120,7 @@ impl Position {
         self.frame.outcome()
     }
 
-    /// The pit from which the mover goes on either way, inside a turn (R30).
+    /// The pit from which the mover may continue in either direction, inside a turn (R30).
     #[must_use]
     pub const fn pending(&self) -> Option<Pending> {
         match self.phase {
@@ -140,7 +139,7 @@ impl Position {
         }
     }
 
-    /// The position after a move, and what happened in between, in order.
+    /// Plays a move. Returns the position after it, and its effects in order.
     ///
     /// # Errors
     ///
@@ -282,7 +281,7 @@ impl Position {
         }
     }
 
-    /// Ends the game. What only a running game has is forgotten.
+    /// Ends the game, and resets the state that only a running game has.
     pub(super) fn finish(&mut self, reason: EndReason, winner: Option<Side>, hand: u16, effects: &mut impl EffectSink) {
         (self.phase, self.captured, self.first_turns) = (Phase::Sowing, BySide::default(), BySide::default());
         self.frame.finish(reason, winner, hand, effects);

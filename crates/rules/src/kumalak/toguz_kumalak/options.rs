@@ -1,4 +1,4 @@
-//! What can be chosen before a game of Toguz Kumalak (R40), and its presets (R47). Knows no rule and no position.
+//! The options of a game of Toguz Kumalak (R40), and its presets (R47). Knows no rule and no position.
 
 use crate::{
     Contradiction, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant,
@@ -43,7 +43,7 @@ impl Preset {
         &PRESETS[self as usize]
     }
 
-    /// The options that it stands for.
+    /// The options of the preset.
     #[must_use]
     pub const fn options(self) -> Options {
         const STANDARD: Options = Options {
@@ -119,7 +119,7 @@ impl Options {
     }
 }
 
-/// What can be chosen (R40).
+/// The descriptions of the options (R40).
 pub static OPTIONS: [OptionSpec; 5 + COUNT] = [
     integer("pits", (1, 12), 9, "Pits per side."),
     integer("seeds", (1, 12), 9, "Seeds per pit at the start."),
