@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{database::cores, failure::Failure};
 
-/// What bounds the jobs.
+/// The limits of the jobs.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     pub plan: ConnectionPlan,

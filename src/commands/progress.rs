@@ -22,7 +22,7 @@ pub struct Progress {
     /// The unit of the work, in the plural.
     unit: &'static str,
     length: u64,
-    /// What an earlier run had done.
+    /// The amount that an earlier run had done.
     before: u64,
     done: AtomicU64,
     begun: Instant,

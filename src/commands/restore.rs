@@ -44,7 +44,7 @@ pub fn restore(options: &Serve, restore: &Restore) -> Result<(), Failure> {
         let restored = databases::name_beside(current, "_restore");
         let kept = databases::name_beside(current, &format!("_before_{stamp}"));
         if let Err(failure) = fill(options, &database, &restored, &restore.file).await {
-            // What an interruption leaves is removed by the next restore.
+            // The next restore removes what an interruption leaves.
             let _ = databases::drop_unfinished(&database, &restored).await;
             return Err(failure);
         }

@@ -18,7 +18,7 @@ use super::{failure::Failure, whole_file};
 /// The file is written at most this often: an interruption costs so much work.
 const WRITE_EVERY: Duration = Duration::from_secs(1);
 
-/// What a command does. A position is of use for nothing else.
+/// The work of a command. A position is valid only for the same work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Work {

@@ -43,7 +43,7 @@ pub fn serve(options: &Serve) -> Result<(), Failure> {
     served
 }
 
-/// Starts what is needed, and serves. A signal that arrives during the start stops the process without a failure.
+/// Starts all parts, and serves. A signal that arrives during the start stops the process without a failure.
 async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Result<(), Failure> {
     // The signal handlers come first: without them a signal kills the process. As the first process of a container, it would not even
     // receive the signal.
@@ -124,7 +124,7 @@ fn refuse_inspection() {
     }
 }
 
-/// What the options and the machine's processors ask of the database.
+/// The demand of the options and the machine's processors for connections to the database.
 fn demand(options: &Serve) -> Demand {
     Demand {
         workers: u32::try_from(cores()).unwrap_or(u32::MAX),

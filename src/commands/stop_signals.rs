@@ -4,7 +4,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::failure::Failure;
 
-/// Receives SIGTERM and SIGINT. From its creation on, neither kills the process.
+/// Receives SIGTERM and SIGINT. From its creation on, these signals no longer kill the process.
 pub struct StopSignals {
     interrupt: Signal,
     terminate: Signal,

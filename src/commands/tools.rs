@@ -72,7 +72,7 @@ pub async fn run(tools: Tools, mut command: Command) -> Result<(), Failure> {
     reported.await.map_err(Failure::new)?.map_err(Failure::new)
 }
 
-/// What a URL says about a connection, other than where the database is.
+/// The parameters of a URL for a connection, other than the place of the database.
 #[derive(Debug, Default)]
 struct Parameters {
     /// By the names that PostgreSQL's programs know.

@@ -74,7 +74,7 @@ fn one_line(error: &clap::Error) -> String {
     }
 }
 
-/// Names what is missing: the name is one of ours.
+/// Names the missing argument. The name is one of the program's own, so it may be shown.
 fn missing(arguments: Option<String>) -> String {
     match arguments {
         Some(arguments) => format!("{arguments} is missing: see --help"),

@@ -215,7 +215,7 @@ fn apps(routes: &mut Routes<'_, '_>) {
         .service(exchange::exchange_token);
 }
 
-/// What the route table is written to.
+/// The target to which the route table is written.
 enum Routes<'a, 'c> {
     /// A worker of the server.
     Served(&'a mut ServiceConfig),

@@ -1,4 +1,4 @@
-//! Whole databases of a server: what a restore has to know of them, and how it puts one in the place of another.
+//! Whole databases of a server: the facts that a restore needs about them, and the exchange of one for another.
 
 use std::time::Duration;
 

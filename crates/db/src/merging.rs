@@ -34,7 +34,7 @@ pub struct NamedGuest {
     pub credentials_version: i32,
 }
 
-/// What a merge has led to.
+/// The result of a merge.
 #[derive(Debug)]
 pub enum Merged {
     /// The guest's things are the account's.
@@ -154,8 +154,8 @@ pub async fn merge(
         Some(_) => None,
         None => Some(close(&mut transaction, guest, account.player.id, now).await?),
     };
-    // Last, because the job that makes notices waits for the locks. The guest's sign-ins are void by then; a trigger
-    // that deletes devices runs at the end.
+    // Devices come last, because the job that makes notices waits for their locks. The guest's sign-ins are void already; a trigger that
+    // deletes devices runs at the end.
     devices::hand_over(&mut transaction, guest, account.player.id, now).await?;
     push::settings::hand_over(&mut transaction, guest, account.player.id).await?;
     transaction.commit().await?;
@@ -229,8 +229,8 @@ async fn games_of(connection: &mut PgConnection, player: PlayerId) -> Result<Vec
     Ok(ids.into_iter().map(GameId).collect())
 }
 
-/// Locks the players with whom a guest has a block, a mute, a friendship or a report, in the order of their ids. So an
-/// erasure of one of them has happened by now, or finds the account's rows.
+/// Locks the players with whom a guest has a block, a mute, a friendship or a report, in the order of their ids. So an erasure of one of
+/// them has either ended, or finds the account's rows.
 async fn lock_others(connection: &mut PgConnection, guest: PlayerId) -> Result<(), DbError> {
     sqlx::query_scalar!(
         r#"

@@ -59,7 +59,7 @@ pub enum MigrationError {
     /// There is no connection.
     #[error("the database cannot be reached: {0}")]
     Unreachable(#[source] DbError),
-    /// The database is not in UTF-8: its functions would count bytes in the place of letters, and refuse names.
+    /// The database is not in UTF-8: its functions would count bytes instead of letters, and refuse names.
     #[error(
         "the database is in {found}, and must be in UTF8: make another one with `create database mancala owner mancala \
          encoding 'UTF8' template template0`"
@@ -231,7 +231,7 @@ async fn is_complete(connection: &mut PgConnection) -> Result<bool, MigrationErr
     Ok(schema.is_complete())
 }
 
-/// What a database says about its migrations.
+/// The migrations that a database has recorded.
 struct Schema {
     /// Number and checksum of each finished migration.
     applied: Vec<(i64, Vec<u8>)>,

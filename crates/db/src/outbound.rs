@@ -1,4 +1,4 @@
-//! What webhooks, push notifications and mails have in common: lanes, their limits, and the backoff after failures.
+//! The common parts of webhooks, push notifications and mails: lanes, their limits, and the backoff after failures.
 
 use mancala_domain::PlayerId;
 use time::Duration;

@@ -43,7 +43,7 @@ pub struct NotReady {
     pub fault: Fault,
     /// The error, for the log.
     pub cause: Option<DbError>,
-    /// What is lacking, for the log: rights, each as `insert on event`, or the part that gets no connection.
+    /// The missing parts, for the log: rights, each as `insert on event`, or the part that gets no connection.
     pub lacking: Vec<String>,
 }
 

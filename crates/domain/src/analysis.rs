@@ -15,7 +15,7 @@ pub const PLIES_ANALYSED_MAX: u32 = 2000;
 /// The unit of values and losses is the hundredth of a seed.
 pub const POINTS_PER_SEED: i32 = 100;
 
-/// What a game was worth, ply by ply.
+/// The value of a game, ply by ply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
     /// The last ply that the game had when it was analysed.
@@ -28,7 +28,7 @@ pub struct Analysis {
     pub plies: Vec<JudgedPly>,
 }
 
-/// What a ply was worth.
+/// The value of a ply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgedPly {
     /// Its number in the game.
@@ -47,7 +47,7 @@ pub struct JudgedPly {
     pub value: Value,
     /// How much worse that is for the moving side than the best move, in hundredths of a seed; 0 or more.
     pub loss: i32,
-    /// What the ply is called by its loss.
+    /// The class of the ply, by its loss.
     pub class: Class,
 }
 
@@ -60,7 +60,7 @@ pub struct Value {
     pub is_exact: bool,
 }
 
-/// What a ply is called by its loss. In a finished game the margin changes by two if one seed changes sides.
+/// The class of a ply, by its loss. In a finished game the margin changes by two if one seed changes sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// The only legal move, or an agreed end. It says nothing about the player.

@@ -14,7 +14,7 @@ const EXTERNAL_ID_MAX: usize = 128;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppName(String);
 
-/// The id by which an app knows one of its users. It stands in addresses, so it has no character that changes its meaning there.
+/// The id by which an app knows one of its users. As it is part of addresses, it has no character with a meaning there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExternalId(String);
 

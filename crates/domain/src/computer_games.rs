@@ -17,7 +17,7 @@ const APP_MAX: u32 = 1000;
 /// Running games against the computer: those of a player, and those of all that share a limit with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComputerGames {
-    /// What the player is: a guest may have fewer.
+    /// The kind of the player: a guest may have fewer.
     pub kind: PlayerKind,
     /// Running games of the player.
     pub own: u32,

@@ -1,4 +1,5 @@
-//! Which words a text may be meant to have, however they are disguised. Knows letters and what stands for them, and no list of words.
+//! The words that a text may be meant to have, even if they are disguised. Knows letters and the signs that replace them, but no list of
+//! words.
 
 use std::collections::HashSet;
 
@@ -62,7 +63,7 @@ pub(crate) fn words(name: &str) -> HashSet<Word> {
     all
 }
 
-/// What a word of a list looks like, in small and in capital letters: one form, or a few.
+/// The look of a word of a list, in small and in capital letters: one form, or a few.
 pub(crate) fn letters(word: &str) -> HashSet<Vec<char>> {
     let word: String = word.nfkc().map(|c| kept(c, c == 'i' || c == 'I')).collect();
     let all = [word.to_uppercase(), word.to_lowercase()];

@@ -16,10 +16,10 @@ const LABEL_BYTES_MAX: usize = 63;
 /// The characters that are allowed before the `@`, beside letters, digits and single dots (RFC 5322, `atext`).
 const LOCAL_MARKS: &[u8] = b"!#$%&'*+-/=?^_`{|}~";
 
-/// An address to which mail can be sent: ASCII, without quotes, and a name of the DNS behind the `@`, in small letters.
-/// So it fits into a header and a command of SMTP as it is.
+/// An address to which mail can be sent: ASCII, without quotes, and with a DNS name in small letters after the `@`. So a header or a
+/// command of SMTP can have it unchanged.
 ///
-/// `Debug` leaves it out, so that it stands in no log.
+/// `Debug` hides the address from the log.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EmailAddress(String);
 
@@ -83,7 +83,7 @@ pub enum EmailAddressError {
     Domain,
 }
 
-/// What a mail says.
+/// The subject of a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailKind {
     /// The link that confirms an address.

@@ -82,7 +82,7 @@ pub struct Visit {
     pub at: OffsetDateTime,
 }
 
-/// What the explorer counts of a game.
+/// The counts of a game for the explorer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exploration {
     /// Each position with each move once.

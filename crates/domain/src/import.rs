@@ -38,7 +38,7 @@ pub struct Import {
     pub is_practice: bool,
 }
 
-/// What a record says of a ply.
+/// A ply of an imported record.
 #[derive(Clone, Debug)]
 pub struct ImportedPly {
     /// The played move.
@@ -246,7 +246,7 @@ impl Import {
     }
 
     fn replay_plies(&self, log: &mut Log, now: OffsetDateTime) -> Result<(), ImportError> {
-        // What a takeback may go back to: the position before the first ply, and after each.
+        // The positions to which a takeback may return: the one before the first ply, and those after each ply.
         let mut positions = vec![log.game.position().clone()];
         for (ply, imported) in (1..).zip(&self.plies) {
             let at = in_microseconds(imported.at);

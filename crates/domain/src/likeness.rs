@@ -1,4 +1,4 @@
-//! What a text looks like: texts that read alike have a form in common. Knows Unicode, and nothing of players.
+//! The look of a text: texts that read alike have a form in common. Knows Unicode, and nothing of players.
 
 use unicase::UniCase;
 use unicode_normalization::UnicodeNormalization;

@@ -5,7 +5,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{Event, Fact, Game, Opponent, PlayerId, Previous, Seat, seat::seat_to_move};
 
-/// What a notice is about.
+/// The kinds of notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeKind {
     /// The player's turn has begun.

@@ -13,7 +13,7 @@ pub const RUNNING_GAMES_MAX: u32 = 1000;
 pub struct Player {
     /// The player's id.
     pub id: PlayerId,
-    /// What the player is.
+    /// The kind of the player.
     pub kind: PlayerKind,
     /// The name that others see.
     pub name: PlayerName,
@@ -21,7 +21,7 @@ pub struct Player {
     pub created_at: OffsetDateTime,
 }
 
-/// What a player is.
+/// The kinds of player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlayerKind {
     /// A person without a password: the token alone identifies a guest.

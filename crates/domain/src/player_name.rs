@@ -11,8 +11,8 @@ use unicode_security::general_security_profile::{GeneralSecurityProfile, Identif
 
 use crate::likeness;
 
-/// The name that others see, in Unicode's form NFC. It has 1 to 32 characters, none of them a control character or
-/// invisible, and no blank at either end.
+/// The name that others see, in Unicode's form NFC: 1 to 32 characters, without control or invisible characters, and without a blank at
+/// either end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayerName(String);
 
@@ -57,8 +57,8 @@ impl PlayerName {
         UniCase::unicode(words.join(" ")).to_folded_case().nfc().collect()
     }
 
-    /// What the name looks like, in one or two forms, sorted. Names read alike if they have a form in common; no two
-    /// accounts may. Another release may know a newer Unicode, and other forms.
+    /// The forms of the name's look, one or two, sorted. Names read alike if they have a form in common, which no two accounts may. A
+    /// release with a newer Unicode may have other forms.
     pub fn forms(&self) -> Vec<String> {
         likeness::forms(&self.0)
     }

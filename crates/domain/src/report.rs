@@ -17,7 +17,7 @@ pub enum ReportReason {
     Stalling,
     /// Invitations and offers without end, or advertisement.
     Spam,
-    /// What the note says.
+    /// The reason that the note gives.
     Other,
 }
 
@@ -50,8 +50,8 @@ impl ReportReason {
     }
 }
 
-/// A text between players and operators: the note of a report, or the reason of an act. It has 1 to 1,000 characters, none of them a control
-/// character except line feeds and tabs, and is stored as it was written.
+/// A text between players and operators: the note of a report, or the reason of an act. The text has 1 to 1,000 characters, without control
+/// characters except line feeds and tabs, and is stored unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark(String);
 

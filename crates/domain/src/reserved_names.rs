@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::{PlayerName, likeness};
 
-/// What the computer's players are called, before the number of their level.
+/// The name of the computer's players, before the number of their level.
 const COMPUTER: &str = "Computer";
 
 /// The suffix for names of imported players that would otherwise pose as others.

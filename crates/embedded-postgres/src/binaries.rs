@@ -211,7 +211,7 @@ fn cached_or_downloaded(home: &Path) -> Result<Binaries, EmbeddedError> {
     fs::create_dir_all(&cache).map_err(at("create", &cache))?;
     // Overrides our umask: PostgreSQL may have to run as another user.
     fs::set_permissions(&cache, Permissions::from_mode(0o755)).map_err(at("change the mode of", &cache))?;
-    // Another server may be downloading at this moment: then wait for its result.
+    // Another server may be downloading now: the lock waits for its result.
     let _lock = lock(&cache.join("lock"), DOWNLOAD_MAX).map_err(at("lock", &cache))?;
     if let Some(cached) = Binaries::probe(&bin) {
         return Ok(cached);

@@ -179,7 +179,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // The folder may lie outside the data folder. By now it is empty, unless PostgreSQL could not be stopped.
+        // The folder may lie outside of the data folder. It is empty now, unless PostgreSQL could not be stopped.
         let _ = fs::remove_dir(&self.socket_folder);
     }
 }

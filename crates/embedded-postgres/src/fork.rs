@@ -38,7 +38,7 @@ pub(crate) fn bind_to_parent(command: &mut Command, identity: Identity, on_paren
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn bind_to_parent(_: &mut Command, _: Identity, _: Signal) {}
 
-/// What the forked child does before it becomes the program: async-signal-safe calls only.
+/// The steps of the forked child before it becomes the program: async-signal-safe calls only.
 #[cfg(target_os = "linux")]
 mod linux {
     use std::io;

@@ -14,11 +14,11 @@ use std::path::PathBuf;
 pub struct Settings {
     /// The data folder; created if it is missing. One server at a time may own it.
     pub folder: PathBuf,
-    /// What a commit survives.
+    /// The failures that a commit survives.
     pub durability: Durability,
 }
 
-/// What a commit survives.
+/// The failures that a commit survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// A commit survives power loss.

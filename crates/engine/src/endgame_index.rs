@@ -27,7 +27,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// The numbers for so many pits a side, and so many seeds that there are at most `len_max` positions.
+    /// The numbers for `pits` pits a side, with as many seeds as `seeds_max` and `len_max` positions allow.
     pub fn new(pits: u8, seeds_max: u8, len_max: usize) -> Self {
         let pits = usize::from(pits).clamp(1, PITS_MAX);
         let choose = |of: usize, count: usize| (0..count).fold(1, |product, i| product * (of - i) / (i + 1));

@@ -47,7 +47,7 @@ pub(crate) struct Gain {
 }
 
 impl OwareEndgame {
-    /// An empty table for a game with so many pits a side, with as many seeds as fit in `bytes`.
+    /// An empty table for a game with `pits` pits a side, with as many seeds as fit in `bytes`.
     pub fn new(game: &Oware, pits: u8, seeds_max: u8, bytes: usize) -> Self {
         let seeds_max = seeds_max.min(SEEDS_MAX).min(game.majority().unwrap_or(SEEDS_MAX));
         let len = |index: &Index| {

@@ -53,7 +53,7 @@ impl Default for Endgames {
 }
 
 impl Endgames {
-    /// Tables of at most so many bytes each, for Kalah alone.
+    /// Tables of at most `bytes` bytes each, for Kalah alone.
     pub(crate) const fn of_size(bytes: usize) -> Self {
         Self { bytes, oware_bytes: None, kalah: Shared::new(), oware: Shared::new() }
     }
@@ -73,7 +73,7 @@ impl Endgames {
     }
 }
 
-/// What a table depends on.
+/// The key of a table: the options on which it depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Game {
     options: AnyOptions,

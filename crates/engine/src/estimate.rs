@@ -47,7 +47,7 @@ impl Weights {
         margin * POINTS_PER_SEED + (own_row - other_row) * self.row + self.tempo
     }
 
-    /// What the tuzdyks of a position with two rows are worth to the side to move.
+    /// The value of the tuzdyks of a position with two rows for the side to move.
     pub fn points_of_tuzdyks(self, position: &AnyPosition) -> i32 {
         if self.tuzdyk == 0 {
             return 0;

@@ -15,7 +15,7 @@ use crate::{
     value::Bounds,
 };
 
-/// What a win counts in a game with four rows, in which seeds decide nothing: all of them.
+/// The value of a win in a game with four rows, in which seeds decide nothing: all seeds.
 const ALL_SEEDS: i32 = four_row::SEEDS as i32;
 
 /// Any game, through the types of the rules.

@@ -10,7 +10,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// At most so many positions, to any depth.
+    /// At most `nodes` positions, to any depth.
     ///
     /// ```
     /// use mancala_engine::Limits;

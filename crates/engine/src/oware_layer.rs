@@ -57,7 +57,7 @@ struct Values {
     to_lower: Open,
 }
 
-/// A set of positions that are to be looked at, a bit each.
+/// A set of positions that are still to be visited, a bit each.
 #[derive(Default)]
 struct Open {
     words: Vec<u64>,
@@ -88,7 +88,7 @@ impl OwareEndgame {
 }
 
 impl Layer {
-    /// The positions with so many seeds.
+    /// The positions with `seeds` seeds.
     fn new(game: &Oware, index: &Index, pits: u8, seeds: u8) -> Self {
         let first = index.first(seeds);
         let mut positions = vec![[0; 2]; index.count(seeds)];
@@ -285,12 +285,12 @@ impl Values {
 }
 
 impl Open {
-    /// None of so many positions.
+    /// An empty set for `len` positions.
     fn none(len: usize) -> Self {
         Self { words: vec![0; len.div_ceil(WORD_BITS)] }
     }
 
-    /// All of so many positions.
+    /// A full set of `len` positions.
     fn all(len: usize) -> Self {
         let mut open = Self::none(len);
         (0..number(len)).for_each(|at| open.insert(at));
@@ -302,7 +302,7 @@ impl Open {
         self.words[at as usize / WORD_BITS] |= 1 << (at as usize % WORD_BITS);
     }
 
-    /// Looks at each position of the set, in their order, and empties it.
+    /// Visits each position of the set, in order, and empties the set.
     fn take_each(&mut self, mut look: impl FnMut(usize)) {
         for (word, bits) in self.words.iter_mut().enumerate() {
             let mut bits = std::mem::take(bits);

@@ -10,7 +10,7 @@ use crate::{
     value::Bounds,
 };
 
-/// How many positions of a strategy are looked at: with nine seeds, most have some thousands.
+/// How many positions of a strategy are visited: with nine seeds, most strategies have some thousands.
 const POSITIONS_MAX: usize = 50_000;
 
 /// A position of a strategy, and whether its player is to move there.

@@ -37,7 +37,7 @@ pub(crate) struct Packed<G, E = Unknown> {
     lines: Vec<PackedLine>,
 }
 
-/// What the rest of a game depends on, in addition to the seeds in the pits and the side to move.
+/// The state on which the rest of a game depends, beside the seeds in the pits and the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DependsOn {
     /// Nothing: the stores only add to the result.
@@ -85,7 +85,7 @@ impl<G: Game> Packed<G> {
         }
     }
 
-    /// The same game with what is known of positions with few seeds.
+    /// The same game with knowledge of positions with few seeds.
     pub fn with_endgame<E: Knowledge>(self, endgame: E) -> Packed<G, E> {
         let Self { game, pits, depends_on, weights, extends, endgames: Unknown, path, drops_history, lines } = self;
         Packed { game, pits, depends_on, weights, extends, endgames: endgame, path, drops_history, lines }

@@ -18,7 +18,7 @@ const LINE_MAX: usize = 40;
 /// The half-width of the aspiration window around the value of the previous depth, in points.
 const ASPIRATION: i32 = 150;
 
-/// Nearly every depth takes at least so many halves of the positions of the one before.
+/// The least growth of the visited positions from one depth to the next, in halves. Few depths grow less.
 const GROWTH_IN_HALVES: u64 = 3;
 
 /// Which values of the moves are wanted.

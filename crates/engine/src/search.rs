@@ -46,8 +46,8 @@ pub(crate) struct Search<'a, T> {
     /// Positions visited so far.
     pub nodes: u64,
     nodes_max: u64,
-    /// Whether it looks at what the next moves bank. A proof takes fewer positions so; a bounded search sees fewer, as each
-    /// takes longer.
+    /// Whether the search counts the seeds that the next moves bank. A proof then takes fewer positions; a bounded search visits fewer,
+    /// because each takes longer.
     banks: bool,
     /// Whether a stop was requested or `nodes_max` is reached. Values returned from then on are invalid.
     pub is_stopped: bool,
@@ -307,7 +307,7 @@ impl<'a, T: Tree> Search<'a, T> {
                     .map_or(bounds, |entry| bounds.and(entry.bounds.shifted(range.margin)));
                 child.bounds = if child.same_player { proven } else { proven.turned() };
                 if T::ORDERS_BY_ESTIMATES && child.order != i32::MAX {
-                    // What a lower depth found of the move, or else the estimate after it.
+                    // The value of the move at a lower depth, or else the estimate after it.
                     let found = entry.map(|entry| entry.estimate + range.margin * POINTS_PER_SEED);
                     let points = found.unwrap_or_else(|| self.tree.estimate(&child.position));
                     child.order = (if child.same_player { points } else { -points }) + T::nearness(child.m);

@@ -80,7 +80,7 @@ pub(crate) struct Key {
     pub is_sound: bool,
 }
 
-/// What the search found of a position. All values are relative to its margin so far (`MarginRange`).
+/// The search's result for a position. All values are relative to its margin so far (`MarginRange`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Proven bounds, in seeds.
@@ -115,7 +115,7 @@ impl MovePlace {
     }
 }
 
-/// What the result of a search with a window is for the value.
+/// The meaning of a search's result with a window for the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BoundKind {
     /// The value itself.

@@ -51,7 +51,7 @@ impl Evaluation {
 pub(crate) struct Value {
     /// The estimate, in points.
     pub points: i32,
-    /// What is proven, in seeds.
+    /// The proven bounds, in seeds.
     pub bounds: Bounds,
 }
 

@@ -31,7 +31,7 @@ pub struct Hint {
     pub depth: u8,
 }
 
-/// What a move is worth.
+/// The value of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HintedMove {
     /// The margin at the end by best play after the move: South's seeds less North's, as they sit before it.

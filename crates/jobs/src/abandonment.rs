@@ -11,7 +11,7 @@ use super::leaving::end_game;
 /// How many games one statement scans.
 const BATCH: u32 = 1000;
 
-/// The most statements of one round; the next round goes on from there.
+/// The most statements of one round; the next round continues after them.
 const BATCHES_MAX: u32 = 20;
 
 /// The pause between two scans of all games against the computer.

@@ -18,7 +18,7 @@ use mancala_process::{clock::now, metrics::Metrics, repeats};
 /// How many logs one statement scans.
 const BATCH: u32 = 200;
 
-/// The most batches of one round; the next round goes on from there.
+/// The most batches of one round; the next round continues after them.
 const BATCHES_MAX: u32 = 60;
 
 /// The pause after a batch, as a multiple of its time. So a server uses at most a fifth of a core.
@@ -118,7 +118,7 @@ fn log_put_off(archived: &Archived) {
     }
 }
 
-/// What a batch of a command came to.
+/// The result of a batch of a command.
 #[derive(Debug)]
 pub struct Step {
     /// How many logs were scanned.

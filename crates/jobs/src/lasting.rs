@@ -17,7 +17,7 @@ const BACKOFF_MIN: Duration = Duration::from_millis(100);
 /// The longest backoff: the work resumes this soon after the database is back.
 const BACKOFF_MAX: Duration = Duration::from_secs(3);
 
-/// What the work reports about the database.
+/// The reports of the work about the database.
 #[derive(Clone, Debug)]
 pub enum OutageReport {
     /// A statement failed for a reason that passes. Reported once for each outage.

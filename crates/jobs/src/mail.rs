@@ -117,7 +117,7 @@ impl Settings {
     }
 }
 
-/// What a poll needs.
+/// The data that a poll needs.
 struct MailContext {
     pool: PgPool,
     settings: Settings,

@@ -77,7 +77,7 @@ pub async fn rebuild(
     Ok(games)
 }
 
-/// What the parts of a rebuild share.
+/// Data that the parts of a rebuild share.
 #[derive(Clone)]
 struct Work {
     pool: PgPool,

@@ -1,5 +1,4 @@
-//! The picture of a board. Knows what is shown. Does not know where it lies, which is `layout`'s, nor its text, which
-//! is `words`'s.
+//! The picture of a board. Knows its parts. `layout` knows where they lie, and `words` knows the text.
 
 use askama::Template;
 use mancala_rules::{Effect, House, Pit, Place, Side};

@@ -49,13 +49,13 @@ pub struct Course<'a> {
     pub variant: Variant,
     /// The player at each side in the end; `None` for a free seat.
     pub names: BySide<Option<PlayerLabel<'a>>>,
-    /// What the graph shows.
+    /// The measure that the graph shows.
     pub measure: Measure,
     /// The points in the order of plies; the last [`POINTS_MAX`] are drawn. Not empty.
     pub points: Vec<Point>,
 }
 
-/// What a graph shows.
+/// The measures of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// The lead of one store over the other.

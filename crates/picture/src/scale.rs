@@ -30,7 +30,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// The scale from one ply to another, for so many seeds on each side of zero.
+    /// The scale from one ply to another, for `seeds` seeds on each side of zero.
     pub fn new([first, last]: [u32; 2], seeds: i32) -> Self {
         let most = seeds.max(SEEDS_LEAST);
         let steps = [2, 5, 10, 20, 50, 100];
@@ -45,7 +45,7 @@ impl Scale {
         LEFT + i32::try_from(along).unwrap_or(0)
     }
 
-    /// Where so many hundredths of a seed lie.
+    /// The y of a value in hundredths of a seed.
     pub fn y(&self, hundredths: i32) -> i32 {
         i32::midpoint(TOP, BOTTOM) - hundredths * (BOTTOM - TOP) / 2 / (self.most * 100)
     }

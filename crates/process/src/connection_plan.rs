@@ -51,7 +51,7 @@ pub struct ConnectionPlan {
     pub supply: Supply,
 }
 
-/// What the database gave at the start.
+/// The connections that the database gave at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Supply {
     /// All connections that were asked for.

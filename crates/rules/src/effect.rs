@@ -1,4 +1,4 @@
-//! What a move does, frame by frame, so that a client can show it without knowing a rule. Does not know why.
+//! The effects of a move, frame by frame, so that a client can show it without knowing a rule. Does not know their reasons.
 
 use arrayvec::ArrayVec;
 
@@ -39,7 +39,7 @@ pub enum Effect {
         /// Seeds in the hand.
         seeds: u16,
     },
-    /// The sowing goes on: all seeds of the pit where the last one fell are taken up into the hand.
+    /// The sowing continues: all seeds of the pit where the last one fell are lifted into the hand.
     Relay {
         /// The pit, now empty.
         pit: Pit,

@@ -1,4 +1,4 @@
-//! What a player can do, and how a single move is written. Knows nothing of whether a move is legal.
+//! The moves, and how a single move is written. Does not know whether a move is legal.
 
 use std::{fmt, str::FromStr};
 

@@ -308,7 +308,7 @@ fn parse_rows(text: &str) -> Option<Board> {
     Some(board)
 }
 
-/// What a row says of a pit.
+/// The text of a pit in a row.
 #[derive(Clone, Copy, Debug)]
 enum WrittenPit {
     Seeds(u16),

@@ -7,7 +7,7 @@ worded_enum! {
         Kalah = "kalah",
         /// Oware, also called Awale, Wari and Awari.
         Oware = "oware",
-        /// Congkak, of Malaysia, Indonesia and Singapore: a sowing goes on from the pit where its last seed falls.
+        /// Congkak, of Malaysia, Indonesia and Singapore: a sowing continues from the pit where its last seed falls.
         Congkak = "congkak",
         /// Bao la kiswahili, of the East African coast: each side has two rows, a reserve and a house.
         Bao = "bao",

@@ -93,7 +93,7 @@ fn say_that_no_token_is_needed(operation: &mut Operation) {
 /// The methods, in the order of an item's operations below.
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/// Adds what is true of every operation and schema, and corrects derived parts that lead to clumsy generated clients.
+/// Adds the common parts of all operations and schemas, and corrects derived parts that lead to clumsy generated clients.
 pub fn complete(mut document: openapi::OpenApi) -> openapi::OpenApi {
     let mut shared = BTreeMap::new();
     for (path, item) in &mut document.paths.paths {

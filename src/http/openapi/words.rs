@@ -118,7 +118,7 @@ pub(super) fn one_of(words: Vec<String>) -> Object {
     object
 }
 
-/// Lists the words of a text in its extension, and in its description unless all stand there.
+/// Lists the words of a text in its extension, and in its description unless the description has all of them.
 fn list(object: &mut Object, words: Vec<String>) {
     object.enum_values = None;
     let description = object.description.take().unwrap_or_default();

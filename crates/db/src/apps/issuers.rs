@@ -48,7 +48,7 @@ pub struct TrustedIssuer {
     pub is_disabled: bool,
     /// The app's quotas.
     pub quotas: Quotas,
-    /// Whose tokens.
+    /// The issuer and the audience of the tokens.
     pub trust: Trust,
     /// The keys that verify them.
     pub keys: KeySource,

@@ -27,7 +27,7 @@ pub enum Inserted {
     Stored,
     /// The app has a player with this id, by an earlier or a concurrent call.
     Exists,
-    /// The app is disabled, or has another key by now.
+    /// The app is disabled, or has got another key meanwhile.
     NoApp,
 }
 
@@ -161,7 +161,7 @@ pub async fn list(
     rows.map(player).collect()
 }
 
-/// Gives a player of an app another name; `false` if the player has another one by now, or was erased.
+/// Renames a player of an app; `false` if the player was renamed or erased meanwhile.
 pub async fn rename(pool: &PgPool, player: &Player, name: &PlayerName) -> Result<bool, DbError> {
     let renamed = sqlx::query!(
         // The statement reads the kind from the locked row. `app_player` would have the kind from before the wait for the lock.

@@ -11,7 +11,7 @@ const HEAD: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 /// The marker that stands in place of a row's number of columns: no more rows follow.
 const END: i16 = -1;
 
-/// In the place of a length: the value is null.
+/// The marker that stands in place of a length: the value is null.
 const NULL: i32 = -1;
 
 /// PostgreSQL counts microseconds from here.

@@ -1,4 +1,4 @@
-//! What the process doubts of the database until it has asked again.
+//! Doubts of the process about the database, until a query settles them.
 
 use std::{
     mem,

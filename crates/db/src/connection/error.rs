@@ -144,7 +144,7 @@ enum Kind {
     Failed,
 }
 
-/// What a code of PostgreSQL (SQLSTATE) means for the caller. `is_fatal`: PostgreSQL has closed the connection.
+/// The meaning of a code of PostgreSQL (SQLSTATE) for the caller. `is_fatal`: PostgreSQL has closed the connection.
 fn kind_of(code: &str, is_fatal: bool, routine: Option<&str>) -> Kind {
     // A class of codes is named by its first characters.
     let is_of = |codes: &[&str]| codes.iter().any(|prefix| code.starts_with(prefix));

@@ -32,7 +32,7 @@ const LAG_MAX: Duration = Duration::from_millis(50);
 /// How long a read waits: for the comparison that is under way, and for its own.
 const WAIT: Duration = LAG_MAX.saturating_mul(2);
 
-/// The time between two looks at a standby that is behind.
+/// The time between two polls of a standby that is behind.
 const POLL: Duration = Duration::from_millis(1);
 
 /// How long all reads go to the primary after the standby was too late or away. Then one read tries it again.
@@ -53,7 +53,7 @@ pub struct Freshness {
 
 type CatchUpReply = oneshot::Sender<Result<(), Behind>>;
 
-/// What an observer hears of.
+/// The events that an observer is notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StandbyEvent<'a> {
     /// The standby may not answer, or has failed, for this reason.

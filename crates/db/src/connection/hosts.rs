@@ -70,7 +70,7 @@ pub enum WrongUrl {
     Target,
 }
 
-/// What a URL names.
+/// The hosts of a URL, and the kind of host that it asks for.
 #[derive(Debug)]
 pub(super) struct Hosts {
     /// At least one.
@@ -105,7 +105,7 @@ pub(super) fn place(options: &PgConnectOptions) -> String {
 }
 
 impl Hosts {
-    /// What a URL names, and how many of its parameters are not known.
+    /// Reads the hosts of a URL, and counts its unknown parameters.
     fn read(url: &str) -> Result<(Self, u32), WrongUrl> {
         let (scheme, rest) = url.split_once("://").ok_or(WrongUrl::Form)?;
         if !["postgres", "postgresql"].contains(&scheme) {

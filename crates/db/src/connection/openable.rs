@@ -14,8 +14,8 @@ const OPEN_WAIT: Duration = Duration::from_secs(3);
 /// How many are opened at once.
 const AT_ONCE: usize = 8;
 
-/// How many of `wanted` connections the database gives at this moment. They are opened for it, and closed again: limits of the
-/// database, of the role and of a pooler count alike.
+/// How many of `wanted` connections the database gives now. They are opened and closed again, so that the limits of the database, of the
+/// role and of a pooler all count.
 pub async fn openable(database: &Database, wanted: u32) -> Result<u32, DbError> {
     let mut opening = stream::iter((0..wanted).map(|_| open(database))).buffered(AT_ONCE);
     let (mut opened, mut failure) = (vec![], None);

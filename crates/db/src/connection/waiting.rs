@@ -77,7 +77,7 @@ fn may_pass(error: &sqlx::Error) -> bool {
     }
 }
 
-/// What a host says of itself.
+/// The role that a host reports.
 #[derive(Clone, Copy, Debug)]
 struct Role {
     is_standby: bool,

@@ -141,7 +141,7 @@ pub async fn give_back(pool: &PgPool, reserved: Uuid) -> Result<(), DbError> {
     Ok(())
 }
 
-/// What the link in a mail is good for.
+/// The purpose of the link in a mail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkKind {
     /// Confirms the address.

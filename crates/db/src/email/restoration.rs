@@ -16,7 +16,7 @@ pub const RESTORATION_LIFETIME: Duration = Duration::days(7);
 /// The most that the times of a change and of its mail may differ: one is the server's, the other may be the database's.
 const TIMES_DIFFER: Duration = Duration::minutes(1);
 
-/// What a restored account gets in the place of its credentials.
+/// The new credentials of a restored account, which replace the former ones.
 #[derive(Clone, Copy, Debug)]
 pub struct NewCredentials<'a> {
     /// The hash of a random password that nobody was given.
@@ -49,8 +49,8 @@ pub async fn is_valid(pool: &PgPool, hash: &TokenHash, now: OffsetDateTime) -> R
 }
 
 /// Restores the account to whose address a link with this token was sent. The address is verified again, and all sign-ins end. Identities
-/// and recovery codes that were made since the change are gone, and the password is void. `None` if the token is no longer good, or the
-/// address is another account's by now.
+/// and recovery codes that were made since the change are gone, and the password is void. `None` if the token is no longer valid, or
+/// another account has the address meanwhile.
 pub async fn restore(
     pool: &PgPool,
     hash: &TokenHash,

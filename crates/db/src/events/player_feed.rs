@@ -289,7 +289,7 @@ pub async fn news(pool: &PgPool, player: PlayerId, query: &FeedQuery<'_>) -> Res
     Ok(News { now, games })
 }
 
-/// The new events of a game: those of its archive, of which there are so many, and the range of those behind it.
+/// The new events of a game: those of its archive, which has `archived` events, and the range `later`.
 fn changed(
     id: Uuid,
     later: Option<(i32, i32)>,

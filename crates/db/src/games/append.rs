@@ -1,4 +1,4 @@
-//! What an append stores, and the one statement that stores a group of appends. It knows nothing of queues and retries.
+//! The rows that an append stores, and the one statement that stores a group of appends. Knows nothing of queues and retries.
 
 use std::collections::HashSet;
 

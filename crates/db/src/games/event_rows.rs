@@ -165,7 +165,7 @@ pub(crate) enum Detail {
         player_id: Uuid,
         #[serde(default, with = "rfc3339::option", skip_serializing_if = "Option::is_none")]
         expires_at: Option<OffsetDateTime>,
-        /// `None` stands for `false`: games of releases whose takebacks keep increments, and clocks without any.
+        /// `None` means `false`: games of releases whose takebacks keep increments, and clocks without increments.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         returns_increments: Option<bool>,
         #[serde(flatten)]

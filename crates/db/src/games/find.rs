@@ -70,7 +70,7 @@ pub(crate) enum Histories {
     Skipped,
 }
 
-/// The games with these ids, newest first, in one query whatever their number.
+/// Reads the games with these ids, newest first, in a single query.
 pub(crate) async fn load(
     executor: impl PgExecutor<'_>,
     ids: &[Uuid],

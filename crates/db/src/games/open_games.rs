@@ -112,7 +112,7 @@ pub(super) async fn count(connection: &mut PgConnection, game: &Game) -> Result<
     Ok(None)
 }
 
-/// Deletes up to `limit` rows of games that would have expired by now; returns how many.
+/// Deletes up to `limit` rows of games whose time to expire has passed; returns how many.
 pub async fn purge(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
     let deleted = sqlx::query!(
         r#"

@@ -23,7 +23,7 @@ use crate::{
     idempotency::{self, Keyed},
 };
 
-/// What a player seeks.
+/// The wishes of a seeking player.
 #[derive(Debug)]
 pub struct Seek<'a> {
     /// The seeking player.
@@ -40,7 +40,7 @@ pub struct Seek<'a> {
     pub now: OffsetDateTime,
 }
 
-/// What a seek has led to.
+/// The result of a seek.
 #[derive(Debug)]
 pub enum Sought {
     /// The player has joined a game, which is the one after it.
@@ -229,7 +229,7 @@ async fn own_that_waits(
     Ok(id.fetch_optional(connection).instrument(statement("select own game id")).await?)
 }
 
-/// What the lock of a kind of games is named after.
+/// The name of the lock for a kind of games.
 fn kind_of(TermsText { variant, preset, options, clock, .. }: &TermsText) -> String {
     format!("seek\n{variant}\n{preset}\n{options}\n{clock:?}")
 }

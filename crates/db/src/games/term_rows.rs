@@ -28,7 +28,7 @@ pub(crate) struct TermsText {
     pub(crate) creator_seat: i16,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) start: Option<StartText>,
-    /// `None` stands for `false`: games from before there was practice, and rows of older releases.
+    /// `None` means `false`: games from before there was practice, and rows of older releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) practice: Option<bool>,
 }

@@ -25,7 +25,7 @@ pub(crate) struct Window {
     /// In order of creation: ids from the first to before the second.
     pub(crate) first_id: Uuid,
     pub(crate) end_id: Uuid,
-    /// In other orders: before this moment (in order of deadlines after it) and, at this moment, before this id.
+    /// In other orders: before this moment (in order of deadlines after it) and, within the same moment, before this id.
     pub(crate) end_at: (OffsetDateTime, Uuid),
     /// How many rows are needed: one more than the page has, to know whether there are more.
     pub(crate) rows: i64,

@@ -16,14 +16,14 @@ use crate::{
     },
 };
 
-/// What an operator does to a player.
+/// An operator's act on a player.
 #[derive(Clone, Debug)]
 pub enum Deed {
     /// Tells the player something.
     Warn,
     /// Gives the player another name.
     Rename(PlayerName),
-    /// Suspends the player until a moment, in the place of another suspension or ban.
+    /// Suspends the player until a moment, and replaces an earlier suspension or ban.
     Suspend {
         /// The end.
         until: OffsetDateTime,
@@ -51,7 +51,7 @@ impl Deed {
     }
 }
 
-/// What an operator finds about a report.
+/// The finding of an operator about a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// The report is right.
@@ -83,7 +83,7 @@ pub struct Act {
     pub id: Uuid,
     /// The operator's name.
     pub operator: String,
-    /// What was done: a word of [`Deed::WORDS`], [`CLOSE_REPORT`], [`READ_GAME`], or one of [`keys`](super::keys) and
+    /// The act: a word of [`Deed::WORDS`], [`CLOSE_REPORT`], [`READ_GAME`], or a word of [`keys`](super::keys) or
     /// [`name_filter`](super::name_filter).
     pub act: String,
     /// When.
@@ -95,7 +95,7 @@ pub struct Act {
     pub report: Option<Uuid>,
     /// Why.
     pub reason: Option<String>,
-    /// What was changed, as it was before.
+    /// The changed values, as they were before the act.
     pub before: Option<Value>,
     /// The same after the act.
     pub after: Option<Value>,

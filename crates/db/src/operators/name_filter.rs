@@ -10,7 +10,7 @@ use crate::{connection::DbError, players::name_filter};
 /// The word for the act of changing the list.
 pub const CHANGE_NAME_FILTER: &str = "change_name_filter";
 
-/// Puts another list in the place of the present one. `entries` is how many words it has, for the log, which keeps no list.
+/// Replaces the list. `entries` is the number of its words, for the log, which does not store lists.
 pub async fn replace(
     pool: &PgPool,
     operator: &str,

@@ -51,7 +51,7 @@ pub enum IdentityChoice {
     Unlink,
 }
 
-/// What a leaked token may have made, and a new password does not revoke by itself.
+/// Data that a thief with a leaked token may have added, and that a new password revokes only on request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leftovers {
     /// The webhooks.
@@ -65,7 +65,7 @@ impl Leftovers {
     pub const KEPT: Self = Self { webhooks: WebhookChoice::Keep, identities: IdentityChoice::Keep };
 }
 
-/// What a change of a player has led to.
+/// The result of changing a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Updated {
     /// Whether it was stored.

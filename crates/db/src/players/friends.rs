@@ -94,7 +94,7 @@ struct StoredFriendship {
     is_withdrawn: bool,
 }
 
-/// What a request changes.
+/// The change that a request makes.
 enum Change {
     Nothing(FriendStatus, OffsetDateTime),
     Accept,
@@ -106,7 +106,7 @@ enum Change {
 pub async fn ask(pool: &PgPool, player: PlayerId, other: PlayerId, now: OffsetDateTime) -> Result<Asking, DbError> {
     let mut transaction = pool.begin().await?;
     lock(&mut transaction, player, other).await?;
-    // Both rows are locked, so that an erasure of either has happened by now, or finds the request.
+    // Both rows are locked, so that an erasure of either has already ended, or finds the request.
     let people = sqlx::query_as!(
         PlayerRow,
         "select id, kind, name, created_at from player where id in ($1, $2) order by id for share",

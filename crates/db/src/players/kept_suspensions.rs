@@ -15,7 +15,7 @@ use crate::connection::{DbError, statement};
 /// The reason that a suspended player reads who has come back. The reason of before was erased with the earlier player.
 const REASON: &str = "An earlier player of the same person was suspended, and erased its data. The suspension goes on.";
 
-/// What a person is known by.
+/// The kinds of proof that identify a person.
 const IDENTITY: &str = "identity";
 const APP: &str = "app";
 
@@ -34,7 +34,7 @@ impl PersonKey {
         self.hash(APP, app.0.as_bytes(), id.as_str().as_bytes())
     }
 
-    /// A NUL stands in no issuer's URL, and an app's id always has the same length.
+    /// An issuer's URL has no NUL, and an app's id always has the same length.
     fn hash(self, kind: &str, of: &[u8], id: &[u8]) -> Hash {
         let parts = [&self.0[..], kind.as_bytes(), b"\0", of, b"\0", id];
         parts.into_iter().fold(Sha256::new(), Sha256::chain_update).finalize().into()

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::connection::{DbError, statement};
 
-/// How many players one player may mute: as many as it may block. Several new mutes at once may exceed it by a few.
+/// How many players one player may mute: the same number that it may block. Several new mutes at once may exceed it by a few.
 pub const MUTES_MAX: u32 = 1000;
 
 /// Stores a mute. Idempotent: an existing mute keeps its time.

@@ -34,7 +34,7 @@ pub(crate) async fn find_changed(
     filter.fetch_optional(connection).instrument(statement("select name_filter")).await.map_err(DbError::from)
 }
 
-/// Stores another list in the place of the present one; returns its revision.
+/// Replaces the stored list; returns its revision.
 pub(crate) async fn store(connection: &mut PgConnection, list: &str) -> Result<i64, DbError> {
     let revision = sqlx::query_scalar!(
         r#"

@@ -182,7 +182,7 @@ pub(crate) struct Requester {
     pub is_guest: bool,
     /// The network of a guest or a new account, if it is known; for an app's player the app.
     pub network: Option<Uuid>,
-    /// Whose turn it is in a round: the network or app, or else the player.
+    /// The key of the queue in a round: the network or app, or else the player.
     pub round_key: Uuid,
     /// A token with an earlier one is void.
     pub credentials_version: i32,

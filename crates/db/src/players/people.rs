@@ -11,10 +11,10 @@ use crate::connection::{DbError, statement};
 /// How many accounts whose names begin so are read. Blocked and blocking ones are left out afterwards.
 const CANDIDATES_MAX: i64 = 100;
 
-/// How many games of a player in each seat, active or finished, are looked at for opponents, the newest.
+/// How many of a player's newest games in each seat, active or finished, are searched for opponents.
 const RECENT_GAMES_MAX: i64 = 100;
 
-/// How many of a player's newest sign-ins are searched for the last use: as many as the player's own list has.
+/// How many of a player's newest sign-ins are searched for the last use: those of the player's own list.
 const SIGN_INS_MAX: i64 = 100;
 
 /// A player whom a player has met.

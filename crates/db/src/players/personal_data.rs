@@ -22,23 +22,23 @@ pub struct Column {
     pub content: Content,
 }
 
-/// What a column says about a player.
+/// The content of a column about a player.
 #[derive(Debug)]
 pub enum Content {
     /// The column has no data about a player; `0` says what it has.
     NoPlayer(&'static str),
     /// The column has the id of a player, or a network or another trait of the row's player.
     Player {
-        /// What an erasure does with it.
+        /// The effect of an erasure on it.
         erasure: Erasure,
-        /// What a merge does with that of the guest.
+        /// The effect of a merge on the guest's values.
         merge: Merge,
         /// Where the player finds it.
         export: Export,
     },
 }
 
-/// What an erasure does with a column that names the erased player.
+/// The effect of an erasure on a column that names the erased player.
 #[derive(Debug)]
 pub enum Erasure {
     /// [`erase`](super::erase) deletes the row by this list.
@@ -49,7 +49,7 @@ pub enum Erasure {
     Stays(&'static str),
 }
 
-/// What a merge does with a column that names the guest.
+/// The effect of a merge on a column that names the guest.
 #[derive(Debug)]
 pub enum Merge {
     /// [`merge`](crate::merging::merge) deletes the row by this list.

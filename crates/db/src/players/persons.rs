@@ -6,7 +6,7 @@ use tracing::Instrument;
 
 use crate::connection::{DbError, statement};
 
-/// What a player is.
+/// The kind of a player that was looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// There is no such player.
@@ -17,7 +17,7 @@ pub(super) enum Found {
     Person,
 }
 
-/// Locks both players, in the order of their ids. So an erasure or a merge of either has happened by now, or finds the row between them.
+/// Locks both players, in the order of their ids. So an erasure or a merge of either has already ended, or finds the row between them.
 pub(super) async fn lock(connection: &mut PgConnection, one: PlayerId, other: PlayerId) -> Result<[Found; 2], DbError> {
     let rows = sqlx::query!(
         r#"

@@ -59,7 +59,7 @@ pub async fn insert_family(pool: &PgPool, player: &OwnPlayer, sign_in: &SignIn) 
     Ok(stored.rows_affected() > 0)
 }
 
-/// What the use of a token has led to.
+/// The result of using a token.
 #[derive(Clone, Debug)]
 pub enum Rotated {
     /// Its successor is stored.

@@ -154,9 +154,8 @@ struct Person {
     can_play: bool,
 }
 
-/// Locks both players, in the order of their ids. So an erasure of either has happened by now, or finds the report. A merge that holds one
-/// of them may lock the other
-/// `for share` as well.
+/// Locks both players, in the order of their ids. So an erasure of either has already ended, or finds the report. A merge that holds one of
+/// them may lock the other `for share` as well.
 async fn lock_people(
     connection: &mut PgConnection,
     reporter: PlayerId,

@@ -1,4 +1,4 @@
-//! What a player lets others see, and who may invite it.
+//! The privacy settings of a player: the data that others see, and the players that may invite it.
 
 use mancala_domain::PlayerId;
 use sqlx::{PgConnection, PgPool};

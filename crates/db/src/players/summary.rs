@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::connection::{DbError, statement};
 
-/// What awaits a player.
+/// The counts of everything that waits for a player.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Summary {
     /// Active games in which the player is to move.

@@ -112,7 +112,7 @@ pub(crate) async fn find_within(
     row.map(SuspensionRow::into_suspension).transpose()
 }
 
-/// Stores a suspension in the place of an earlier one. The caller has locked the player's row.
+/// Stores a suspension, and replaces an earlier one. The caller has locked the player's row.
 pub(crate) async fn store(
     connection: &mut PgConnection,
     player: PlayerId,

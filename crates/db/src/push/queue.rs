@@ -146,7 +146,7 @@ pub async fn store(
         &new.due_at,
         &new.version,
         &kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>() as &[&str],
-        // A device that was registered meanwhile may be gone again by now.
+        // A device that was registered meanwhile may already be gone again.
         &locked,
     )
     .execute(&mut *connection)

@@ -66,7 +66,7 @@ pub struct DueDevice {
     pub digest_minutes: Option<i16>,
     /// The due notices, oldest first.
     pub notices: Vec<DueNotice>,
-    /// What a newer release has left, whose type is not known.
+    /// Notices of a newer release, whose type this server does not know.
     pub unknown: Vec<Uuid>,
 }
 

@@ -182,8 +182,8 @@ pub async fn store(
     Ok(Stored::Whole)
 }
 
-/// Stores games of the operator, each under its key: all of them, durably, or nothing. A game whose key is stored was
-/// imported before, and is left out. `false` if names stand for other players by now; nothing is stored then.
+/// Stores games of the operator, each under its key: all of them, durably, or nothing. A game whose key is stored was imported before, and
+/// is left out. `false`, and nothing is stored, if names now identify other players.
 pub async fn store_once(pool: &PgPool, games: Vec<(Uuid, Whole)>, now: OffsetDateTime) -> Result<bool, DbError> {
     if games.is_empty() {
         return Ok(true);

@@ -37,7 +37,7 @@ impl ImportTotal {
     }
 }
 
-/// What a player has stored by imports.
+/// The games and plies that a player has stored by imports.
 pub async fn find(executor: impl PgExecutor<'_>, player: PlayerId) -> Result<ImportTotal, DbError> {
     let row = sqlx::query!("select games, plies from import_usage where player_id = $1", player.0)
         .fetch_optional(executor)

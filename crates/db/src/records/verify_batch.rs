@@ -62,7 +62,7 @@ pub async fn list_batch(pool: &PgPool, after: GameId, limit: u32) -> Result<Game
     Ok(GameBatch { after, games, is_last })
 }
 
-/// What a batch of games came to.
+/// The result of verifying a batch of games.
 #[derive(Debug, Default)]
 pub struct VerifiedBatch {
     /// The games that exist, each with its flaws.

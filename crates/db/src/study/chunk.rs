@@ -114,7 +114,7 @@ pub fn fill(base: i64, entries: &[Numbered]) -> usize {
     if is_small && begin > 0 { begin } else { count }
 }
 
-/// A chunk of these entries, of which none is before the position `base`. They are as many as `fill` says, or fewer.
+/// Encodes a chunk of these entries, which all are at the position `base` or after it. There are at most as many as `fill` allows.
 pub fn encode(base: i64, entries: &[Numbered]) -> Vec<u8> {
     let form = Form::of(base, entries);
     let narrow = |bits: u32| u8::try_from(bits).expect("a number of bits");

@@ -26,8 +26,8 @@ columns! {
 #[derive(Default)]
 struct Reduced {
     chunks: Vec<ReducedChunk>,
-    /// Chunks that have no entry any more. The chunk before each begins where it did, and gets what comes there later. The
-    /// first one stays.
+    /// Chunks without entries, which are deleted. The chunk before each keeps its beginning, and gets the entries that come there later.
+    /// The first chunk stays.
     emptied: Vec<Entry>,
 }
 
@@ -47,8 +47,8 @@ impl Deleted {
         Self { entries: entries.collect(), games, found: HashSet::new() }
     }
 
-    /// Returns the chunks that have deleted entries, without these. A chunk that cannot be read is logged and stays: the
-    /// numbers of its deleted games stand for no game any more.
+    /// Removes the deleted entries from the chunks, and returns the changed chunks. A chunk that cannot be read is logged and stays: the
+    /// numbers of its deleted games identify no game any more.
     fn reduce_all(&mut self, chunks: Vec<(Entry, Vec<u8>)>) -> Reduced {
         let mut reduced = Reduced::default();
         for (key, bytes) in chunks {

@@ -89,7 +89,7 @@ impl StoredGame {
         self.opponent == OpponentKind::Imported.as_str()
     }
 
-    /// What the explorer counts of the game; `None` if `counts` says that it does not count. The plies are not replayed: the
+    /// The counts of the game for the explorer; `None` if `counts` says that it does not count. The plies are not replayed, because the
     /// verification checks the log.
     fn exploration(self, counts: Counts) -> Result<Option<Exploration>, DbError> {
         let Self { id, variant, preset, options, visibility, opponent, is_practice, ply, start, result, log } = self;

@@ -1,4 +1,4 @@
-//! What the explorer has counted for a position: the moves played there, and in which games.
+//! The explorer's counts of a position: the moves played there, and the games with them.
 
 use mancala_domain::{GameId, PositionKey};
 use mancala_rules::Move;

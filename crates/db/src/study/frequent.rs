@@ -113,7 +113,7 @@ fn count_all(stored: Vec<StoredGame>) -> Vec<CountedGame> {
     games
 }
 
-/// What the games of a position without rows did there, of one origin, and how many plies were read for it.
+/// The counts of the games of a position without rows, for one origin, and the number of plies that were read for them.
 pub(super) async fn tallies_of_rare(
     connection: &mut PgConnection,
     position: i64,

@@ -66,9 +66,9 @@ impl TryFrom<Row> for Note {
 /// Stores a player's note in place of the one on that ply, if there is one. Idempotent: the same text again changes
 /// nothing. Several new notes at once may exceed the limit by a few.
 pub async fn write(pool: &PgPool, player: PlayerId, mut note: Note) -> Result<Written, DbError> {
-    // An erasure locks the player's row. So the player is either deleted by now, or the cleanup after the erasure finds
-    // this note. In the same way a deletion locks the game's row. Only imported games are deleted: the rows of others
-    // are not locked, because moves change them.
+    // An erasure locks the player's row. So the player is either deleted already, or the cleanup after the erasure finds this note. In the
+    // same way a deletion locks the game's row. Only imported games are deleted: the rows of others are not locked, because moves change
+    // them.
     let row = sqlx::query!(
         r#"
         with writer as (

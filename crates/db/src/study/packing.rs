@@ -47,7 +47,7 @@ impl Least {
 /// The result of a step.
 #[derive(Debug, Default)]
 pub struct Packed {
-    /// Behind the rows that were looked at; `None` if there are too few yet.
+    /// The place after the packed rows; `None` if there are too few rows yet.
     pub next: Option<Place>,
     /// How many rows were packed.
     pub rows: usize,

@@ -70,7 +70,7 @@ impl fmt::Debug for Webhook {
 pub struct Challenge {
     /// The id of its delivery.
     pub delivery: Uuid,
-    /// What the endpoint must repeat.
+    /// The text that the endpoint must repeat.
     pub text: String,
     /// The message.
     pub payload: String,

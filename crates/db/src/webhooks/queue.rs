@@ -138,7 +138,7 @@ pub struct Reminder {
     pub deadline: OffsetDateTime,
 }
 
-/// What a message is written from.
+/// The data from which a message is written.
 #[derive(Debug)]
 pub struct MessageContent<'a> {
     /// The player, the type of the message, and the event.

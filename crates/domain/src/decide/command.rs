@@ -1,4 +1,4 @@
-//! What a player can ask of a game.
+//! The commands of players to a game.
 
 use super::{JoinContext, OfferContext, Subject};
 use crate::{OfferKind, PlayerId, Ply};

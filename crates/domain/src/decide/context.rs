@@ -59,7 +59,7 @@ pub enum RematchOpponent {
     Computer(ComputerGames),
 }
 
-/// What an offer is about, with what the agreement depends on.
+/// The subject of an offer, with the data on which the agreement depends.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     /// A draw.

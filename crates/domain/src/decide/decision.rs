@@ -6,13 +6,13 @@ use time::OffsetDateTime;
 use super::{Action, Command, Refusal, facts::Facts};
 use crate::{Event, Fact, Game, GameResult, Offer, OfferKind, PlayerId, Reason, Seat, Status, game::in_microseconds};
 
-/// What a command leads to.
+/// The result of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
     /// The events to append. Empty if the game already is as the command demands: a repeated request.
     pub events: Vec<Event>,
-    /// What the single move among the events does on the board, in order. The log does not store them. Empty if there are
-    /// several moves.
+    /// The effects on the board of the single move among the events, in order. The log does not store them. Empty if there are several
+    /// moves.
     pub effects: Vec<Effect>,
 }
 

@@ -8,7 +8,7 @@ use crate::Fact;
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) facts: Vec<Fact>,
-    /// What the move among the facts does on the board.
+    /// The effects on the board of the move among the facts.
     pub(super) effects: Vec<Effect>,
 }
 

@@ -80,7 +80,7 @@ impl Permitted {
 }
 
 impl Game {
-    /// What a player may do at a moment. Bounds on the number of games, which depend on other games, are left out.
+    /// The actions that a player may take at a moment. Limits on the number of games are ignored, because they depend on other games.
     pub fn permitted(&self, player: PlayerId, is_opponent_erased: bool, now: OffsetDateTime) -> Vec<Permitted> {
         if self.status() == Status::Aborted {
             return vec![];

@@ -39,7 +39,7 @@ pub enum Refusal {
     /// The game can no longer be aborted.
     #[error("the caller has already moved; an active game can be resigned")]
     AlreadyMoved,
-    /// The game is at none of the versions that the command names.
+    /// The game's version is none of those that the command names.
     #[error("the game is at version {version}")]
     OtherVersion {
         /// The game's version.

@@ -163,7 +163,7 @@ pub struct Moved {
     pub position: AnyPosition,
 }
 
-/// What a ply plays.
+/// The action of a ply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlyAction {
     /// A move by the rules.

@@ -242,7 +242,7 @@ impl Game {
     }
 }
 
-/// What a game is.
+/// The state of a game.
 impl Game {
     /// All of it, as plain data.
     pub const fn state(&self) -> &GameState {

@@ -14,7 +14,7 @@ struct Increment {
     /// The last ply of the turn.
     ply: u32,
     seat: Seat,
-    /// What the bank gained. A full bank gains less than the clock gives.
+    /// The time that the bank gained. A full bank gains less than the clock gives.
     time: Duration,
 }
 

@@ -49,7 +49,7 @@ pub struct Offer {
     pub to_ply: Option<u32>,
 }
 
-/// What a player does with a pending offer.
+/// The answers of a player to a pending offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferAnswer {
     /// By the other player.

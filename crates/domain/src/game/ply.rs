@@ -7,7 +7,7 @@ use time::{Duration, OffsetDateTime};
 use super::{Event, Fact, Game, Moved, PLIES_MAX, PlyAction};
 use crate::{PlayerId, Seat, seat::seat_to_move};
 
-/// What a ply was played upon. The position needs no history.
+/// The state before a ply. The position needs no history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Previous {
     /// The position before the ply.
@@ -126,7 +126,7 @@ pub(crate) fn standing_plies(plies: &[Ply]) -> Vec<&Ply> {
 }
 
 impl Previous {
-    /// What the first ply is played upon.
+    /// The state before the first ply.
     pub fn opening(game: &Game) -> Self {
         Self { position: game.terms().opening(), at: game.started_at().unwrap_or(game.created_at()) }
     }

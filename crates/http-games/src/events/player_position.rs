@@ -18,7 +18,7 @@ const AHEAD_MAX: usize = NAMED_GAMES_MAX;
 /// A position in the feed of a player's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedPosition {
-    /// Transactions that were not over at this moment are still to be read.
+    /// The moment of the last read. Transactions that were not over then are still to be read.
     pub since: Moment,
     /// The games of which more was read, each with the `seq` of the last event that was. A game's events are stored in the order
     /// of their `seq`, so one number says all.

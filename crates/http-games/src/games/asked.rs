@@ -1,4 +1,4 @@
-//! What a request asks of a game, and what the decision on it depends on.
+//! The actions that requests ask of a game, and the data on which the decision depends.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use uuid::Uuid;
 /// How many of the newest plies are searched for the turn that is taken back: more than any game between people has.
 const TAKEBACK_PLIES_MAX: u32 = 1000;
 
-/// What a request asks of a game. [`load`] adds what the decision depends on.
+/// The action that a request asks of a game. [`load`] adds the data on which the decision depends.
 #[derive(Clone, Copy, Debug)]
 pub enum Asked<'a> {
     /// Joining, with the join code that the player gave.
@@ -54,7 +54,7 @@ pub struct Request<'a> {
     pub player: PlayerId,
     /// The versions at which the game may be; `None`: any.
     pub if_version: Option<&'a [u32]>,
-    /// What the player asks.
+    /// The action that the player asks for.
     pub asked: Asked<'a>,
 }
 

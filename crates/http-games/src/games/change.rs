@@ -41,7 +41,7 @@ pub const ATTEMPTS_MAX: u32 = 8;
 /// restarted.
 const RETRY_BACKOFF: Duration = Duration::from_millis(20);
 
-/// What a command has led to.
+/// The result of a command.
 #[expect(clippy::large_enum_variant, reason = "it is taken apart at once; a box would cost each move an allocation")]
 pub enum Executed {
     /// The game before and after these events, which are stored. `effects` are those of the move among them.

@@ -379,7 +379,7 @@ impl CreateGame {
             OpponentChoice::Player { player_id: Some(player_id), .. } => {
                 Opponent::Player { player: invited(player_id)? }
             }
-            // In the place of an account that is named: it is looked up when all else is right.
+            // This is a placeholder for an account that is given by its name, which is looked up after all other checks.
             OpponentChoice::Open {} | OpponentChoice::Player { .. } => Opponent::Open,
             OpponentChoice::Oneself { .. } => Opponent::Oneself,
             OpponentChoice::Computer { level } => {

@@ -139,7 +139,7 @@ struct Pairing<'a> {
     keyed: Option<&'a KeyedRequest>,
 }
 
-/// What a seek has led to.
+/// The result of a seek.
 enum Paired {
     /// The caller sits in this game, which was open before.
     Found(GameId),

@@ -18,7 +18,8 @@ const AUDIENCES_MAX: usize = 16;
 /// The longest `iss` and `aud`, in bytes, as the operator names them.
 const NAME_BYTES_MAX: usize = 255;
 
-/// What the header's `typ` may be: a token without a type, a JWT, or an access token (RFC 9068). Not a logout token, nor a token for another use.
+/// The accepted values of the header's `typ`: a token without a type is accepted, and a JWT, and an access token (RFC 9068). Refused are
+/// logout tokens and tokens for other uses.
 const TYPES: [&str; 2] = ["jwt", "at+jwt"];
 
 /// Why a token is refused.

@@ -53,7 +53,7 @@ pub fn configure(config: &mut web::ServiceConfig) {
         .service(web::resource(RESTORE).guard(guard::Post()).to(take_back));
 }
 
-/// What a link is good for.
+/// The purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Link {
     Verify,
@@ -79,7 +79,7 @@ struct PageForm {
     button: &'static str,
 }
 
-/// What the form of a page sends that has a button alone.
+/// The body that a form with only a button sends.
 #[derive(Deserialize)]
 struct ButtonForm {
     token: String,

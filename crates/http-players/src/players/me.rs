@@ -214,7 +214,7 @@ impl UpdateMe {
         NewSettings { is_findable: self.is_findable, shows_last_seen: self.shows_last_seen, inviters }
     }
 
-    /// The fields that stand beside a new password only.
+    /// The faults of fields that are allowed only beside a new password.
     fn faults(&self) -> Result<Faults, Problem> {
         let mut faults = Faults::default();
         for (field, is_set) in [
@@ -230,7 +230,7 @@ impl UpdateMe {
     }
 }
 
-/// What a new password takes along.
+/// The data that a new password revokes as well.
 pub const fn leftovers(delete_webhooks: bool, unlink_identities: bool) -> Leftovers {
     let webhooks = if delete_webhooks { WebhookChoice::Delete } else { WebhookChoice::Keep };
     let identities = if unlink_identities { IdentityChoice::Unlink } else { IdentityChoice::Keep };
@@ -316,7 +316,8 @@ pub async fn erase(state: &AppState, player: PlayerId) -> Result<(), Problem> {
     state.recent.forget(player);
     end_games(state, player).await?;
     erase_imports(state, player).await?;
-    // The guests that were merged with the player go with it. No further one can be merged by now. A repetition finds those that are left.
+    // The guests that were merged with the player are erased, too. No further one can be merged now. A repetition of the request finds the
+    // rest.
     for guest in merging::list(&state.db, player).await? {
         players::erase(&state.db, guest, None, now()).await?;
         state.recent.forget(guest);

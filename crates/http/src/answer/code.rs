@@ -29,7 +29,7 @@ macro_rules! codes {
                 match self { $(Code::$variant => $title),+ }
             }
 
-            /// What the code means, and what the client does about it.
+            /// The meaning of the code, and the advice for the client.
             pub const fn meaning(self) -> &'static str {
                 match self { $(Code::$variant => $meaning),+ }
             }

@@ -21,7 +21,7 @@ impl Faults {
         Ok(())
     }
 
-    /// What a check accepted; or nothing, and its faults are added.
+    /// The value that a check accepted. Otherwise `None`, and the check's faults are added.
     pub fn take<T>(&mut self, checked: Result<T, Problem>) -> Result<Option<T>, Problem> {
         match checked {
             Ok(value) => Ok(Some(value)),

@@ -47,17 +47,17 @@ const PLAYER: Policy = Policy::new("player", 300, 30);
 /// classes watch a public game or open the same page at once. A script gets at most a hundredth of what a small machine can answer.
 const ADDRESS: Policy = Policy::new("address", 1000, 10);
 
-/// For all guests and new accounts of an address together: a hall of 300 guests that each make a call a second. Guests cost nothing, so a script
-/// has as many as it wants.
+/// The limit for all guests and new accounts of an address together: enough for a hall of 300 guests with a call a second each. Guests cost
+/// nothing, so a script may make any number of them.
 const GUESTS: Policy = Policy::new("guests", 3000, 10);
 
-/// For all calls of an address, whatever their tokens.
+/// The limit for all calls of an address, with any tokens.
 const EVERYONE: Policy = Policy::new("network", 10_000, 10);
 
 /// For new guests: a class may sign up at once, and then one every six seconds. The limit also bounds the rows that a script creates.
 const NEW_PLAYERS: Policy = Policy::new("new-players", 100, 600);
 
-/// For new accounts: a class, and then two a minute. They have a limit of their own, so that neither uses up the other's.
+/// The limit for new accounts: a class at once, and then two a minute. Guests have a separate limit.
 const NEW_ACCOUNTS: Policy = Policy::new("new-accounts", 30, 900);
 
 /// A device needs new tokens every 15 minutes, so this suffices for 450 devices behind one address. It also prevents guessing
@@ -75,21 +75,21 @@ const HEAVY: Policy = Policy::new("heavy", 1000, 10);
 /// Plies that are read and replayed for one unit of the budget of heavy work: about a millisecond.
 const PLIES_PER_UNIT: u32 = 100;
 
-/// What the calls of a network store, in units of [`BYTES_PER_UNIT`], for every caller: 256 MiB at once, and then 1.5 GiB an
-/// hour. So the database grows by less than 2 GiB in any hour. A network is an IPv4 address or a /48 of IPv6.
+/// The limit on the bytes that the calls of a network store, in units of [`BYTES_PER_UNIT`], for every caller. A network may store 256 MiB
+/// at once, and then 1.5 GiB an hour. So the database grows by less than 2 GiB in any hour. A network is an IPv4 address or a /48 of IPv6.
 const STORED: Policy = Policy::new("stored", 512 * 1024, 600);
 
 /// Bytes of the database for one unit of [`STORED`]. Each call that may change something counts as one. A move takes 205 bytes, with its entry
 /// in the index, and at most as much again in the explorer.
 const BYTES_PER_UNIT: usize = 512;
 
-/// What a game takes without its moves, beside a unit for the call. It was measured at 1.3 to 2.1 KB.
+/// The size of a game without its moves, beside a unit for the call. It was measured at 1.3 to 2.1 KB.
 pub const GAME_BYTES: usize = 2 * 1024;
 
-/// What the answer takes that is stored under an idempotency key: 1.5 KB of a game of two rows, and of four rows more.
+/// The size of the answer that is stored under an idempotency key: 1.5 KB for a game of two rows, and more for four rows.
 pub const KEY_BYTES: usize = 3 * 1024;
 
-/// What a ply of an imported game takes: 163 bytes, and those of a public one in the explorer.
+/// The size of a ply of an imported game: 163 bytes, and for a public game also its entries in the explorer.
 const PLY_BYTES: usize = 256;
 
 /// Bytes in the database per byte of a note. Replaced notes take space until it is reused.
@@ -294,7 +294,7 @@ pub struct HeavyBudget {
     /// The account whose budget it is; `None`: that of the address.
     account: Option<PlayerId>,
     address: IpAddr,
-    /// Whose requests run one after the other.
+    /// The player or the network whose requests run one after the other.
     turns: Turns,
 }
 

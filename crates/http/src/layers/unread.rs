@@ -30,7 +30,7 @@ const PIECE_BYTES: usize = 16 * 1024;
 /// The bytes of unread answers of one address: those of many readers behind it, and an eighth of all.
 const BYTES_OF_ADDRESS_MAX: usize = Unread::BYTES_MAX / 8;
 
-/// What a streamed answer counts from its beginning: the most that its usual chunks have.
+/// The bytes that a streamed answer counts from its beginning: the size of its largest usual chunks.
 const STREAM_BYTES: usize = 128 * 1024;
 
 /// The bytes of unread answers of a process, by address.

@@ -19,7 +19,7 @@ pub(super) type ShapeId = usize;
 #[derive(Debug)]
 pub(super) struct Shapes(Vec<Shape>);
 
-/// What a schema says about a value. An empty shape admits every value.
+/// The constraints of a schema on a value. An empty shape admits every value.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     /// Alternatives. The shape says nothing else then.
@@ -62,7 +62,7 @@ pub(super) struct Words {
     pub(super) detail: String,
 }
 
-/// What a field may be that the shape does not name.
+/// The treatment of fields that the shape does not name.
 #[derive(Debug, Default)]
 pub(super) enum OtherFields {
     #[default]

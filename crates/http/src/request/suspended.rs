@@ -18,8 +18,7 @@ use crate::{
     state::AppState,
 };
 
-/// What a suspended player may do besides reading: no operation begins a game, or reaches another player who does not play with
-/// it already.
+/// The operations that a suspended player may use besides reading. None of them begins a game, or reaches a player outside of its games.
 const PERMITTED: &[(&str, &str)] = &[
     ("POST", "/v1/players"),
     ("POST", "/v1/tokens"),

@@ -32,7 +32,7 @@ use super::{
 };
 use crate::answer::cursor::Cursors;
 
-/// What the workers of a process share.
+/// State that the workers of a process share.
 #[derive(Debug)]
 pub struct Shared {
     pub database: Database,

@@ -18,7 +18,7 @@ pub struct Chunk {
     pub last: u32,
     /// The game's version at the time of the reading.
     pub version: u32,
-    /// What may follow the last event.
+    /// The events that may follow the last one.
     pub follows: Follows,
 }
 

@@ -38,11 +38,11 @@ struct ReadQueue<T> {
     requests: usize,
 }
 
-/// What the first request of a group reads. If that request ends before, the next one reads.
+/// The read of a group, made by its first request. If that request is dropped earlier, the next one reads.
 type Group<T> = OnceCell<Result<T, DbError>>;
 
 impl<K: Clone + Eq + Hash, T: Clone> SharedReads<K, T> {
-    /// What a read returns that starts after this call. Reads with equal keys must read the same.
+    /// Returns the result of a read that starts after this call. Reads with equal keys must read the same.
     ///
     /// The read's future is on the heap: it may be large, and most requests of a group only wait for it.
     pub async fn run(&self, key: K, read: impl AsyncFn() -> Result<T, DbError>) -> Result<T, DbError> {

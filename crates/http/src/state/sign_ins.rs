@@ -44,7 +44,7 @@ const SITE: Policy = Policy { at_once: 300, each: Duration::from_secs(2) };
 /// The most buckets: some 10 MB. Each costs a client the hash of a password.
 const ENTRIES_MAX: usize = 65_536;
 
-/// What a bucket is found by: a keyed hash.
+/// The key of a bucket: a keyed hash.
 type Key = [u8; 16];
 
 /// The failed attempts of a process.
@@ -65,8 +65,8 @@ pub struct Attempt {
     taken: Vec<(Arc<Mutex<Bucket>>, Policy)>,
 }
 
-/// What `compare` finds by an account's name and password. An attempt is counted first, so that attempts at the same time count, too. A
-/// right one, and one that could not be compared, does not count in the end.
+/// The result of `compare` for an account's name and password. An attempt is counted before the comparison, so that concurrent attempts
+/// count as well. A right password, or a failed comparison, is taken off the count.
 pub async fn by_password<T>(
     limits: Option<&SignIns>,
     (name, network, is_known): (&PlayerName, IpAddr, bool),
@@ -80,7 +80,7 @@ pub async fn by_password<T>(
     compared
 }
 
-/// What `find` finds by a secret that names no player: a recovery code, or the token of a link. Wrong ones count by network.
+/// The result of `find` for a secret that names no player: a recovery code, or the token of a link. Wrong ones count by network.
 pub async fn by_secret<T>(
     limits: Option<&SignIns>,
     network: IpAddr,

@@ -24,7 +24,7 @@ const RETRY_AFTER_S: u64 = 5;
 #[derive(Debug, Default)]
 pub struct Uploads(Mutex<Held>);
 
-/// What the bodies hold at this moment.
+/// The bytes that bodies hold in memory now.
 #[derive(Debug, Default)]
 struct Held {
     bytes: usize,

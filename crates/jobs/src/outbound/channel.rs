@@ -1,4 +1,4 @@
-//! What a way to send says of itself.
+//! The interface of a way to send.
 
 use mancala_db::{
     DbError,
@@ -51,7 +51,7 @@ pub trait Channel: Send + Sync + 'static {
     fn record(&self, sent: &Self::Sent) -> impl Future<Output = Result<(), String>> + Send;
 }
 
-/// What a poll of a lane has leased.
+/// The items that a poll of a lane has leased.
 #[derive(Debug)]
 pub struct Taken<D> {
     pub due: Vec<D>,

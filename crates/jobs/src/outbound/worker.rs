@@ -49,7 +49,7 @@ pub async fn run<C: Channel>(channel: C, rounds: &Rounds, queued: &Notify, stopp
     let mut worker = Worker::new(channel);
     while !stopping.is_cancelled() {
         let polled_at = Instant::now();
-        // What a cancelled poll has leased is taken again when the lease expires.
+        // Items that a cancelled poll has leased are taken again when the lease expires.
         let polling = rounds.run(worker.poll());
         let Some(polled) = stopping.run_until_cancelled(polling).await else { break };
         tokio::select! {

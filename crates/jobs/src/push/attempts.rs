@@ -35,7 +35,7 @@ const QUICK: Duration = Duration::from_secs(1);
 /// The number of games with due notices from which on a device shows one notification for all of them.
 const DIGEST_MIN: usize = 5;
 
-/// What the job needs to send.
+/// The settings of the job.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub pusher: Pusher,

@@ -26,7 +26,7 @@ use super::{
 /// How many devices one round of housekeeping handles whose players' games must be flagged.
 const FLAGGED_MAX: u32 = 100;
 
-/// What a poll needs.
+/// The data that a poll needs.
 struct PushContext {
     pool: PgPool,
     settings: Settings,

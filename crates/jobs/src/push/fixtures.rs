@@ -1,4 +1,4 @@
-//! What the tests of this folder begin with.
+//! Fixtures for the tests of this folder.
 
 use mancala_db::push::sending::DueDevice;
 use mancala_domain::{DeviceKind, PlayerId};

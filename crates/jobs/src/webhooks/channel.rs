@@ -44,7 +44,7 @@ const RUN_TIME: StdDuration = StdDuration::from_millis(100);
 /// How many webhooks one round of housekeeping handles whose players' games must be flagged.
 const FLAGGED_MAX: u32 = 100;
 
-/// What the job needs to send.
+/// The settings of the job.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub sender: Sender,
@@ -56,7 +56,7 @@ pub struct Settings {
     pub attempts_max: usize,
 }
 
-/// What a delivery needs.
+/// The data that a delivery needs.
 #[derive(Debug)]
 pub(super) struct DeliveryContext {
     pool: PgPool,

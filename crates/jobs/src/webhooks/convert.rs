@@ -46,7 +46,7 @@ pub(super) struct Progress {
     counted: BacklogChecks,
 }
 
-/// What a batch has done.
+/// The result of converting a batch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Converted {
     /// Whether there was nothing to convert.

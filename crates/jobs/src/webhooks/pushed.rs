@@ -1,4 +1,4 @@
-//! What the appends of a batch become for the devices of players. Sending is the work of `jobs::push`.
+//! The notices for devices that the appends of a batch lead to. Sending is the work of `jobs::push`.
 
 use std::collections::{HashMap, HashSet};
 

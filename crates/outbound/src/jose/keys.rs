@@ -90,7 +90,7 @@ struct Jwk {
 }
 
 impl KeySet {
-    /// The keys of a JSON Web Key Set that can verify tokens; `None` if it is no key set, or none of its keys can.
+    /// Parses the keys of a JSON Web Key Set that can verify tokens. `None` if the text is no key set, or has no such key.
     pub fn parse(text: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         struct Published {

@@ -85,7 +85,7 @@ fn address(address: &EmailAddress) -> Option<Address> {
 /// The meaning of a failure. The text of a reply may name the address, so only its number is logged.
 fn unsent(error: &Error) -> Unsent {
     let Some(code) = error.status() else {
-        // What the server has said may be part of the text.
+        // The text may repeat the server's words.
         let cause =
             if error.is_response() { "the server's answer cannot be read".to_owned() } else { error.to_string() };
         // Only these are known to come before the mail is sent.

@@ -14,7 +14,7 @@ pub struct Letter {
     pub(super) text: String,
 }
 
-/// What a mail is about. A mail to an address that is not confirmed names no player: a stranger could have chosen the name.
+/// The subject of a mail. A mail to an address that is not confirmed names no player, because a stranger could have chosen the name.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     /// The link that confirms the address.

@@ -1,5 +1,5 @@
-//! What an issuer says of itself (OpenID Connect Discovery 1.0), kept for an hour. One request fetches the document while others wait for
-//! it. A failure is remembered for some seconds, so that an issuer that is down costs each request nothing.
+//! The discovery document of an issuer (OpenID Connect Discovery 1.0), cached for an hour. One request fetches the document while others
+//! wait for it. A failure is cached for some seconds, so that an issuer that is down costs each request nothing.
 
 use std::{
     sync::Arc,
@@ -20,7 +20,7 @@ const USABLE_FOR: Duration = Duration::from_hours(24);
 /// How long a failure is remembered.
 const FAILED_FOR: Duration = Duration::from_secs(5);
 
-/// What an issuer says of itself.
+/// The discovery document of an issuer.
 #[derive(Debug, Deserialize)]
 pub(super) struct Discovery {
     pub issuer: String,

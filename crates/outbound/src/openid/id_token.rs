@@ -20,7 +20,7 @@ const SUBJECT_BYTES_MAX: usize = 255;
 /// How long ago a token may have been issued, in seconds: it was made for this very exchange.
 const AGE_S_MAX: f64 = 600.0;
 
-/// What a token must say.
+/// The claims that a token must have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected<'a> {
     pub issuer: &'a str,

@@ -1,4 +1,4 @@
-//! What the operator's file says of each issuer. It is read once, at the start, and a fault stops the start.
+//! The settings of each issuer in the operator's file. The file is read once, at the start, and a fault stops the start.
 
 use std::collections::{BTreeMap, BTreeSet};
 

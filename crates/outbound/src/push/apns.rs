@@ -1,4 +1,4 @@
-//! Apple's service (APNs): one request for a device that an app has registered there. Apple reads what it is sent.
+//! Apple's service (APNs): one request for a device that an app has registered there. Apple can read the notifications.
 
 use std::{
     fmt,
@@ -36,7 +36,7 @@ const TOPIC_BYTES_MAX: usize = 255;
 /// The lengths of device tokens in hexadecimal. They have 64 digits; Apple says that they may become longer.
 const TOKEN_DIGITS: std::ops::RangeInclusive<usize> = 64..=200;
 
-/// What the operator's file says.
+/// The operator's file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ApnsFile {
@@ -240,7 +240,7 @@ impl AppleFields {
     }
 }
 
-/// What an answer means: a device is forgotten only if the answer says so of its token.
+/// The meaning of an answer: a device is forgotten only if the answer says so about its token.
 fn reply_of(answer: EndpointResponse, reason: &str) -> ApnsReply {
     ApnsReply::Is(match (answer.status, reason) {
         (200, _) => Outcome::Taken,

@@ -1,4 +1,4 @@
-//! Firebase Cloud Messaging (HTTP v1): one request for a device that an app has registered there. Google reads what it is sent.
+//! Firebase Cloud Messaging (HTTP v1): one request for a device that an app has registered there. Google can read the notifications.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -161,7 +161,7 @@ fn texts_of(data: &Value) -> Map<String, Value> {
     fields.map(|(name, value)| (name.clone(), Value::String(text(value)))).collect()
 }
 
-/// What an answer means: a device is forgotten only if the answer says so of its token.
+/// The meaning of an answer: a device is forgotten only if the answer says so about its token.
 fn reply_of(answer: EndpointResponse, error: &Value) -> FcmReply {
     let details = details(error);
     let code = details.iter().find_map(|detail| detail["errorCode"].as_str()).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What a device shows: a text, and what the client opens when it is touched. It has no names of players, because push
-//! services of others read some of it, and a name may be erased before it is shown.
+//! A notification on a device: a text, and the page that the client opens when it is touched. The text names no players: other companies'
+//! push services read some of it, and a name may be erased before it is shown.
 
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
@@ -10,7 +10,7 @@ use mancala_texts::Language;
 /// How long a push service keeps a notification for a device that is off.
 const KEPT: Duration = Duration::hours(24);
 
-/// What a notification is about.
+/// The subject of a notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A game, by its id and its variant's title; and the type of the notice, as in webhooks.
@@ -59,7 +59,7 @@ impl Notification {
         }
     }
 
-    /// What the client shows it under: a later one takes the place of an earlier one.
+    /// The tag under which the client shows it: a later notification with the same tag replaces an earlier one.
     pub fn tag(&self) -> String {
         match &self.subject {
             Subject::Game { id, .. } => id.replace('-', ""),

@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 use super::gate::{Gate, PAUSE, cleaned};
 use crate::webhook::{Fetch, Sender};
 
-/// What a token is for.
+/// The scope of the token.
 const SCOPE: &str = "https://www.googleapis.com/auth/firebase.messaging";
 
 /// The kind of grant, as a form writes it.

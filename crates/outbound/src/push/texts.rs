@@ -18,7 +18,7 @@ pub struct Texts {
     deadline_soon: &'static str,
     invited: &'static str,
     finished: &'static str,
-    /// Texts for two games or more, with their number in the place of `{}`: all wait for the player, or have something new.
+    /// Texts for two games or more, with their number instead of `{}`: all wait for the player, or have news.
     turns: &'static str,
     news: &'static str,
 }

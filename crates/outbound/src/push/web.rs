@@ -84,7 +84,7 @@ fn topic(address: &str, notification: &Notification) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(&hash[..24])
 }
 
-/// What an answer of a push service means. An address that answers otherwise than push services do is none: a player may name any address.
+/// The meaning of a push service's answer. Any other answer counts as a temporary failure, because a player may name any address.
 pub fn outcome_of(answer: EndpointResponse) -> Outcome {
     match answer.status {
         201 | 202 => Outcome::Taken,

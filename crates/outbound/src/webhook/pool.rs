@@ -39,7 +39,7 @@ const OF_HOST_MAX: usize = 32;
 /// How many are kept in all. The one that was not used for the longest time goes first.
 const KEPT_MAX: usize = 256;
 
-/// What a connection is kept for. Its address is beside it.
+/// The origin for which a connection is kept. Its address is stored beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Origin {
     pub(super) is_encrypted: bool,

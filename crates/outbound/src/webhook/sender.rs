@@ -87,7 +87,7 @@ pub struct Attempt<'a> {
     pub payload: &'a str,
     /// The secrets: each adds a signature.
     pub secrets: &'a [&'a [u8]],
-    /// What the endpoint must repeat in its answer, if the message is a challenge.
+    /// The challenge that the endpoint must repeat in its answer, if the message is one.
     pub challenge: Option<&'a str>,
 }
 

@@ -97,8 +97,8 @@ impl Meter {
         self.left.store(BYTES_MAX, Ordering::Relaxed);
     }
 
-    /// Begins a request on a connection on which answers come in the order of the requests. What comes before the request is
-    /// written is no answer to it: then nothing is written, and the connection fails.
+    /// Begins a request on a connection on which answers come in the order of the requests. Bytes that arrive before the request is written
+    /// are no answer to it: then nothing is written, and the connection fails.
     pub(super) fn begin(&self) {
         self.renew();
         self.is_asked.store(false, Ordering::Relaxed);

@@ -104,7 +104,7 @@ pub(crate) struct Words {
     pub(crate) was_ahead: &'static str,
     /// A player without a lead.
     pub(crate) was_never_ahead: &'static str,
-    /// What a value is.
+    /// The explanation of a value.
     pub(crate) value_means: &'static str,
     /// The largest value for a player.
     pub(crate) stood_better: &'static str,

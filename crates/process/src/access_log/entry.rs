@@ -1,4 +1,4 @@
-//! What a line says, and its two forms. It has no query string, header of credentials, name or body.
+//! The content of a line, and its two forms. A line has no query string, header of credentials, name or body.
 
 use std::{fmt::Write, net::IpAddr, time::Duration};
 

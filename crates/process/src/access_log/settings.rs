@@ -1,4 +1,4 @@
-//! What the access log has.
+//! The settings of the access log.
 
 /// Which requests it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What the metrics of a family have in common: the sets of labels, and the buckets of histograms.
+//! The common parts of the metrics of a family: the sets of labels, and the buckets of histograms.
 
 use prometheus_client::{
     encoding::EncodeLabelSet,

@@ -77,7 +77,7 @@ labelled! {
         Limited = "limited",
     }
 
-    /// What an issuer of sign-ins has answered.
+    /// The outcome of a request to an issuer of sign-ins.
     pub enum IssuerOutcome {
         /// Who a person is.
         Done = "done",
@@ -103,7 +103,7 @@ labelled! {
         Failed = "failed",
     }
 
-    /// What a set of tokens was issued for.
+    /// The grant for which a set of tokens was issued.
     pub enum Grant {
         Guest = "guest",
         Password = "password",

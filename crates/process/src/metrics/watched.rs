@@ -38,7 +38,7 @@ pub struct CacheSize {
     pub bytes: u64,
 }
 
-/// What an owner answers; `None` once it is gone.
+/// The value that an owner reports; `None` once the owner is gone.
 type Source<T> = Box<dyn Fn() -> Option<T> + Send + Sync>;
 
 /// Something bounded, of which a process may have several parts.

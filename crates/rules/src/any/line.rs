@@ -35,7 +35,7 @@ pub struct Line {
     entered: Vec<Entered>,
 }
 
-/// What the history was before a position was entered.
+/// The history from before a position was entered.
 #[derive(Clone, Debug)]
 enum Entered {
     /// The same: the game has no rule against repetition.

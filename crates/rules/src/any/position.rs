@@ -303,8 +303,7 @@ impl AnyPosition {
         }
     }
 
-    /// What the side to move may do, in the order of R4 and R21; empty exactly when the game is over. An agreed end is never
-    /// listed.
+    /// The legal moves of the side to move, in the order of R4 and R21; empty exactly when the game is over. An agreed end is never listed.
     #[must_use]
     pub fn legal_moves(&self) -> MoveList {
         match self {

@@ -59,7 +59,7 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// What decides a match (R9).
+    /// The score that decides a match (R9).
     pub enum MatchVictory {
         /// The last round.
         LastRound = "last_round",

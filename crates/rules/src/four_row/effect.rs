@@ -1,4 +1,4 @@
-//! What an action does, frame by frame (R23). Does not know why.
+//! The effects of an action, frame by frame (R23). Does not know their reasons.
 
 use arrayvec::ArrayVec;
 

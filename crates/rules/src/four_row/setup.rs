@@ -57,7 +57,7 @@ pub(super) struct OpenChoice {
     pub direction: Option<Direction>,
 }
 
-/// What a turn of Omweso has captured, as far as the options ask (R22).
+/// The captures of a turn of Omweso, as far as the options need them (R22).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Captures {
     /// `c`: something.

@@ -88,7 +88,7 @@ worded_enum! {
         SideOwner = "side_owner",
         /// All go to the side whose row is empty.
         Emptier = "emptier",
-        /// They stay in their pits and count for neither side.
+        /// The seeds stay in their pits and count for neither side.
         Discard = "discard",
     }
 }

@@ -365,7 +365,7 @@ impl Position {
     }
 }
 
-/// What a sowing does where it can capture (R5).
+/// The effect of a sowing where it can capture (R5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     Capture,

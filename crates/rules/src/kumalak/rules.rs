@@ -22,7 +22,7 @@ worded_enum! {
     }
 }
 
-/// What a position plays by.
+/// The rules by which a position is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules {
     /// Pits per side.

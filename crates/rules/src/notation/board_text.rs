@@ -1,5 +1,5 @@
-//! What the one-line boards of other programs have in common: seed counts between marks. Knows how to read them, not
-//! where on the board they belong.
+//! The common parts of one-line boards of other programs: seed counts between marks. Knows how to read them, not where on the board they
+//! belong.
 
 use std::fmt::Write;
 

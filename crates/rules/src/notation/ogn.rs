@@ -62,7 +62,7 @@ pub struct Ogn {
 }
 
 worded_enum! {
-    /// What a file holds besides the game and its players. The words are the names of the tags.
+    /// The details that a file has besides the game and its players. The words are the names of the tags.
     pub enum Detail {
         /// The tournament or match.
         Event = "Event",

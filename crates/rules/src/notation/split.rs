@@ -15,13 +15,14 @@ use super::BYTE_ORDER_MARK;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Splitter {
-    /// What goes on from the line before.
+    /// The element that continues from the line before.
     inside: Inside,
     /// Whether this record has had anything but tags and comments.
     has_moves: bool,
 }
 
-/// What a character belongs to. The same as for the reader of records, which [`Source`](super::scan::Source) scans.
+/// The element to which a character belongs. The reader of records, which [`Source`](super::scan::Source) scans, divides the text in the
+/// same way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Inside {
     /// Neither a comment nor a tag.
@@ -55,7 +56,7 @@ impl Splitter {
                 (Inside::Tag, c) if c.is_ascii_alphanumeric() || c.is_whitespace() => Inside::Tag,
                 (Inside::Value { is_escaped: false }, '"') => Inside::Tag,
                 (Inside::Value { is_escaped }, c) => Inside::Value { is_escaped: c == '\\' && !is_escaped },
-                // What no tag contains ends a broken one, so that it spoils no other record.
+                // A character that no tag contains ends a broken tag, so that it spoils no other record.
                 (Inside::Moves | Inside::Tag, '{') => Inside::Comment,
                 (Inside::Moves, c) if c.is_whitespace() => Inside::Moves,
                 (Inside::Moves | Inside::Tag, '[') => {

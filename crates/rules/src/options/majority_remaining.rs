@@ -3,7 +3,7 @@
 worded_enum! {
     /// Where the seeds left in pits go at a majority.
     pub enum MajorityRemaining {
-        /// They stay in their pits and count for neither side.
+        /// The seeds stay in their pits and count for neither side.
         Leave = "leave",
         /// Each row goes to its own store.
         Sweep = "sweep",

@@ -11,7 +11,7 @@ pub struct PresetSpec {
     pub name: &'static str,
     /// The name to display.
     pub title: &'static str,
-    /// A sentence on what it is and which rules it follows.
+    /// A sentence that describes the preset, and the rules that it follows.
     pub description: &'static str,
     /// The documents or the tradition that it follows, in a few words.
     pub source: &'static str,

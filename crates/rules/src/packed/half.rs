@@ -7,7 +7,7 @@ use crate::{Board, Side};
 /// The most pits that fit beside a store.
 pub(super) const PITS_MAX: u8 = 7;
 
-/// As many as a packed position can have moves, and more: a pit is a byte of a word of eight.
+/// A bound on the moves of a packed position: each pit is a byte of a word of eight.
 pub const MOVES_MAX: usize = 8;
 
 /// The place of the store. The places of the pits are their indices.

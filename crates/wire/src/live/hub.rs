@@ -65,7 +65,7 @@ struct State {
     released: bool,
 }
 
-/// What a request waits for.
+/// The topic that a request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Topic {
     /// A game; its value is the game's version.

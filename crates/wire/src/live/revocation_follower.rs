@@ -1,5 +1,5 @@
-//! Reads the revocations, suspensions and refused names that other processes store, and looks at the database: at its
-//! clock, and whether it was set back.
+//! Reads the revocations, suspensions and refused names that other processes store. Also reads the state of the database: its clock, and
+//! whether it was set back.
 
 use std::{
     error::Error,

@@ -43,7 +43,7 @@ struct RevocationEntry {
     suspension: Option<Term>,
 }
 
-/// What a process knows about a player: one look-up for a request.
+/// The restrictions of a player that a process knows: one look-up for a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
     /// The least `credentials_version` that is accepted.

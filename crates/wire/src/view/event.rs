@@ -257,7 +257,7 @@ pub fn side_of(seat: Seat, after: &Previous) -> Side {
     if is_south { Side::South } else { Side::North }
 }
 
-/// What may still follow the last event of a game.
+/// The events that may still follow the last event of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follows {
     /// The game continues.
@@ -271,7 +271,7 @@ pub enum Follows {
 /// How long after a game's end its streams wait for a rematch. Clients find a later one when they read the game.
 pub const REMATCH_AWAITED: Duration = Duration::minutes(10);
 
-/// What may still follow the last event of a game, at a moment.
+/// The events that may still follow the last event of a game, at a moment.
 pub fn what_follows(game: &Game, now: OffsetDateTime) -> Follows {
     if !game.status().is_over() {
         return Follows::Play;

@@ -12,7 +12,7 @@ use crate::connection::{DbError, statement};
 /// for the batch, and other appends for them.
 const EVENTS_MAX: i64 = 2_000;
 
-/// A part of the logs that stand in `event`.
+/// A part of the logs whose events are rows of `event`.
 #[derive(Debug)]
 pub struct Scanned {
     /// How many logs the batch read.

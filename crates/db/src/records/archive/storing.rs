@@ -1,4 +1,4 @@
-//! Storing archives in the place of the rows that they are made of.
+//! Storing archives, which replace the rows that they are made of.
 
 use std::{
     collections::BTreeMap,

@@ -96,7 +96,7 @@ pub async fn fetch(pool: &PgPool, part: Part) -> Result<Sorted, DbError> {
 }
 
 impl Sorted {
-    /// Sorts them. What is sorted already is merged.
+    /// Sorts the visits. Runs that are already sorted are merged.
     pub fn sort(&mut self) {
         self.0.sort_unstable();
     }

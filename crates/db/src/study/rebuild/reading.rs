@@ -35,7 +35,7 @@ pub struct Listed {
     pub plies: u32,
 }
 
-/// What some games add to the explorer.
+/// The visits that a batch of games adds to the explorer.
 #[derive(Default)]
 pub struct Read {
     /// Each game, and whether it can be read.

@@ -1,4 +1,4 @@
-//! The state of a rebuild: who works on it, and what is done.
+//! The state of a rebuild: the process that works on it, and the steps that are done.
 
 use mancala_domain::{EXPLORED_BROKEN_OFF_PLIES_MIN, EXPLORED_PLIES_MIN, GameId};
 use sqlx::{PgConnection, PgPool};

@@ -26,9 +26,8 @@ const PNG: &str = "image/png";
 /// Part of the tags of pictures: another release may draw them otherwise.
 pub const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
-/// What a PNG costs, in plies, each of which is replayed in about 10 µs. Reading the SVG and setting its text is the
-/// fixed part. Then one ply pays for [`PIXELS_PER_PLY`] pixels of the square of the width.
-/// `cargo bench -p mancala-picture` measures it.
+/// The cost of a PNG, in plies, each of which is replayed in about 10 µs. Reading the SVG and setting its text is the fixed part. Beyond
+/// that, one ply pays for [`PIXELS_PER_PLY`] pixels of the square of the width. `cargo bench -p mancala-picture` measures it.
 const PLIES_PER_PNG: u32 = 500;
 const PIXELS_PER_PLY: u32 = 250;
 
@@ -54,8 +53,8 @@ impl Kept {
     }
 }
 
-/// The player who looks at a game's pictures, by token or by ticket. A ticket for the game's events or for those of all games
-/// admits to its pictures, because they show what the events say.
+/// The player who requests a game's pictures, by token or by ticket. A ticket for the events of the game, or of all games, also opens its
+/// pictures, because they show the same.
 pub async fn admit(
     state: &AppState,
     request: &HttpRequest,

@@ -193,7 +193,7 @@ async fn graph(reads: &Reads, seated: &SeatedGame, view: View) -> Result<String,
     Ok(draw_graph(&course, view))
 }
 
-/// What an analysis says of the positions after plies, by their numbers.
+/// The analysed values of the positions after plies, by the numbers of the plies.
 struct Judged<'a> {
     game: &'a Game,
     /// The value for South in that position, in hundredths of a seed.
@@ -205,7 +205,7 @@ struct Judged<'a> {
 impl<'a> Judged<'a> {
     fn of(game: &'a Game, analysis: &Analysis, plies: &[Ply]) -> Self {
         let mut values: HashMap<u32, i32> = analysis.plies.iter().map(|ply| (ply.number, ply.value.points)).collect();
-        // What the first ply began with is worth its best move.
+        // The position before the first ply has the value of its best move.
         if let Some(first) = analysis.plies.first() {
             values.insert(first.number.saturating_sub(1), first.best.points);
         }

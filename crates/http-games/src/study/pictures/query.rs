@@ -1,5 +1,5 @@
-//! What the address of a picture says. Pictures are shared as links, and services add parameters to links: unknown ones are
-//! ignored, those that are known are checked. Each handler reads several of these from one query.
+//! The query of a picture's address. Pictures are shared as links, and services add parameters to links: unknown ones are ignored, known
+//! ones are checked. Each handler reads several of these types from one query.
 
 use mancala_http::{answer::problem::Problem, request::language::LanguageWord};
 use mancala_picture::{Background, Caption, Handedness, PNG_WIDTHS, Theme, View};

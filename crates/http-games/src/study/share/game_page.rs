@@ -31,7 +31,7 @@ use crate::{games::find::find_visible, study::pictures::scene::present_scene};
 const PAGE_POLICY: &str = "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                            frame-ancestors 'none'";
 
-/// The size of the picture in previews, in pixels: the width that they ask for, and what follows from it.
+/// The size of the picture in previews, in pixels: the width that they ask for, and the height that follows from it.
 const PREVIEW_WIDTH: u32 = 1200;
 const PREVIEW_HEIGHT: u32 = 795;
 
@@ -206,8 +206,8 @@ fn status(scene: &Scene, language: Language) -> String {
     describe_status(&Scene { names, ..scene.clone() }, language)
 }
 
-/// A name for text without elements. If it has letters that are written from right to left, marks keep it from turning around what
-/// stands beside it.
+/// A name for text without elements. If it has letters that are written from right to left, marks keep it from reversing the text around
+/// it.
 fn isolated(name: &str) -> String {
     let is_right_to_left = |c: char| {
         matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')

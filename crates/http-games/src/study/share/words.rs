@@ -9,7 +9,7 @@ pub struct PageWords {
     pub to_board: &'static str,
     /// Leads to the review of a finished game.
     pub to_review: &'static str,
-    /// What the picture is.
+    /// The description of the picture.
     pub board: &'static str,
     pub practice: &'static str,
     pub course: &'static str,

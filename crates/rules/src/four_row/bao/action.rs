@@ -1,4 +1,4 @@
-//! What an action of Bao does: laps, captures, the house, takasia and the end (R24 to R27, R31).
+//! The actions of Bao: laps, captures, the house, takasia and the end (R24 to R27, R31).
 
 use arrayvec::ArrayVec;
 
@@ -29,7 +29,7 @@ struct Sowing {
     first_stage: bool,
     /// Seeds sown since the action began or last captured.
     sown: u32,
-    /// This lap goes on from the blocked pit (R27).
+    /// This lap continues from the blocked pit (R27).
     passes_block: bool,
 }
 

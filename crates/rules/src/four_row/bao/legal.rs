@@ -61,7 +61,7 @@ struct Words<'a> {
     fuller: bool,
 }
 
-/// What the words of a position must do.
+/// The duty that the legal words of a position fulfil.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Duty {
     /// No word captures.

@@ -197,7 +197,7 @@ impl Position {
         }
     }
 
-    /// R31, for a position that no move led to. The side to move is looked at first.
+    /// R31, for a position that no move led to. The side to move is checked first.
     fn end_if_over(&mut self) {
         let turn = self.frame.turn;
         let lost = [turn, !turn].into_iter().find(|&side| self.frame.board.front_is_empty(side));

@@ -1,4 +1,4 @@
-//! What an action of Omweso does: arranging, laps, captures, choices and the end (R28 to R31).
+//! The actions of Omweso: arranging, laps, captures, choices and the end (R28 to R31).
 
 use arrayvec::ArrayVec;
 
@@ -25,7 +25,7 @@ struct Sowing {
     hand: u16,
     /// Seeds sown since the action began or last captured.
     sown: u32,
-    /// What the turn has captured.
+    /// The captures of the turn.
     captures: Captures,
 }
 

@@ -43,7 +43,7 @@ pub struct Position {
     pub(super) first_turns: BySide<bool>,
 }
 
-/// What the side to move does.
+/// The phase of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
     /// The side begins a turn.
@@ -60,7 +60,7 @@ pub(super) struct Choice {
     pub pit: Pit,
     /// Captured seeds; `None` if the seeds of the pit are sown.
     pub hand: Option<u16>,
-    /// What the turn has captured.
+    /// The captures of the turn.
     pub captures: Captures,
 }
 
