@@ -129,8 +129,8 @@ struct JobThread {
 }
 
 impl JobThread {
-    /// Starts `job`, which gets the token that tells it to stop. `before` runs first on its thread.
-    /// The job's pools are made on the thread's own runtime, on which their connections live.
+    /// Starts `job`, whose token is cancelled when it must stop. `before` runs first on its thread. The job's pools are made on the
+    /// thread's own runtime, on which their connections live.
     fn start<W: Future<Output = ()>>(
         name: &str,
         before: fn(),

@@ -54,7 +54,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let issuers = issuers(options)?;
     let standby = database::standby(&options.database)?;
     let mail = mailing::sender(options)?;
-    // After the options are known to be good: their error is the only line of a start that fails.
+    // This line comes after the options are checked: an error in them is the only line of a failed start.
     tracing::info!(database, "mancala-server {}, commit {}", build_info::VERSION, build_info::COMMIT);
     let bound = Bound::to(&options.listen)?;
     let metrics_bound = options.metrics_listen.as_ref().map(Bound::to).transpose()?;

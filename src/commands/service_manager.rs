@@ -5,7 +5,7 @@ use std::time::Duration;
 use sd_notify::NotifyState;
 use tokio::time::sleep;
 
-/// The API is served. From here on the watchdog, if systemd has one, hears of the service.
+/// The API is served. From here on the service reports to systemd's watchdog, if there is one.
 pub fn ready(address: &str) {
     tell(&[NotifyState::Ready, NotifyState::Status(&format!("serving on {address}"))]);
     if let Some(timeout) = sd_notify::watchdog_enabled() {

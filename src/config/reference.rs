@@ -45,7 +45,7 @@ pub fn reference() -> String {
     text
 }
 
-/// All commands that are shown, each followed by its own ones.
+/// All visible commands, each followed by its subcommands.
 fn commands(command: &Command) -> Vec<(String, &Command)> {
     let mut found = vec![];
     for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {

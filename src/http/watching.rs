@@ -1,4 +1,4 @@
-//! Lets the metrics read what the workers share, and the hub and the caches hear of changes.
+//! Connects the metrics with the state that workers share, and the hub and the caches with the changes.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use mancala_process::{
 };
 use mancala_wire::live::{self, Hub};
 
-/// Lets the metrics read what the workers share, and the hub hear of all changes.
+/// Connects the metrics with the state that workers share, and the hub with all changes.
 pub(super) fn watch(shared: &Shared) {
     let Shared { hub, writers, metrics, database, recent, .. } = shared;
     watch_database(hub, recent, database);

@@ -19,7 +19,7 @@ use crate::{
     records::archive::amend_imports,
 };
 
-/// The most games of a guest that one merge takes along: about a second's work.
+/// The most games of a guest that one merge takes over: about a second's work.
 pub const GAMES_MAX: usize = 1000;
 
 /// How many games are read and stored at once.
@@ -30,7 +30,7 @@ const GAMES_AT_ONCE: usize = 64;
 pub struct NamedGuest {
     /// The player.
     pub player: PlayerId,
-    /// The credentials of the token: of later ones it is void.
+    /// The version of the credentials for which the token was issued. With later credentials the token is void.
     pub credentials_version: i32,
 }
 
@@ -92,14 +92,14 @@ pub async fn list(pool: &PgPool, player: PlayerId) -> Result<Vec<PlayerId>, DbEr
 /// The fate of the guest's identities: with them, the same person could sign in to the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdentityHandover {
-    /// The account takes them.
+    /// The account takes over the identities.
     Take,
     /// A guest that has any is not merged.
     Refuse,
 }
 
-/// Merges a guest with an account. `reseat` says which events give a game's seat to the account. A repetition takes
-/// along what the guest still began at the moment of the first merge.
+/// Merges a guest with an account. `reseat` returns the events that give a game's seat to the account. A repetition also takes over games
+/// that the guest began during the first merge.
 pub async fn merge(
     pool: &PgPool,
     guest: NamedGuest,
@@ -148,7 +148,7 @@ pub async fn merge(
         }
     }
     let reseated: Vec<Uuid> = changes.iter().map(|change: &Change| change.game.0).collect();
-    // The games are handed over before the guest is closed: what still counts as the guest's is forgotten then.
+    // The games are handed over before the guest is closed, because closing deletes the guest's counts of games.
     hand_over_counted_games(&mut transaction, account.player.id, &reseated).await?;
     let least_version = match earlier {
         Some(_) => None,
@@ -201,14 +201,14 @@ impl Locked {
     }
 }
 
-/// Whether a player has an identity. Its row is locked, so it gets none meanwhile.
+/// Whether a player has an identity. The player's row is locked, so no identity can be added meanwhile.
 async fn has_identity(connection: &mut PgConnection, player: PlayerId) -> Result<bool, DbError> {
     let has =
         sqlx::query_scalar!(r#"select exists (select from player_identity where player_id = $1) as "has!""#, player.0,);
     Ok(has.fetch_one(connection).instrument(statement("select player_identity")).await?)
 }
 
-/// The games in which a player sits, up to one more than may be taken along.
+/// The games in which a player sits, up to one more than a merge may take over.
 async fn games_of(connection: &mut PgConnection, player: PlayerId) -> Result<Vec<GameId>, DbError> {
     let ids = sqlx::query_scalar!(
         r#"

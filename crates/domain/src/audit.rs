@@ -43,7 +43,7 @@ pub enum Flaw {
     Position {
         /// The event.
         seq: u32,
-        /// Where the rules lead.
+        /// The position that follows by the rules.
         expected: String,
         /// The stored value.
         found: String,

@@ -23,11 +23,11 @@ pub struct ComputerGames {
     pub own: u32,
     /// Running games of all that share a limit.
     pub shared: u32,
-    /// Who shares it.
+    /// The players that share the limit.
     pub sharing: Sharing,
 }
 
-/// Who shares a limit.
+/// The players that share a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// The players of an app.

@@ -28,11 +28,11 @@ pub struct Import {
     pub begun_at: OffsetDateTime,
     /// Its plies, in order.
     pub plies: Vec<ImportedPly>,
-    /// When it ended, if the record says so.
+    /// When it ended, if the record has the time.
     pub ended_at: Option<OffsetDateTime>,
-    /// How it ended, if the record says so: the winning side, and why.
+    /// How it ended, if the record has it: the winning side, and the reason.
     pub ending: Option<(Option<Side>, Option<Reason>)>,
-    /// The seeds in the stores at the end, if the record says so.
+    /// The seeds in the stores at the end, if the record has them.
     pub score: Option<BySide<u16>>,
     /// Whether it was practice against the computer.
     pub is_practice: bool,
@@ -45,9 +45,9 @@ pub struct ImportedPly {
     pub mv: PlyAction,
     /// When it was played.
     pub at: OffsetDateTime,
-    /// The position after it, in text notation, if the record says so.
+    /// The position after it, in text notation, if the record has it.
     pub position: Option<String>,
-    /// Where in the record the ply stands, if that is known.
+    /// The place of the ply in the record, if it is known.
     pub location: Option<TextLocation>,
 }
 
@@ -64,9 +64,9 @@ pub struct TextLocation {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{error}")]
 pub struct ImportRejection {
-    /// Where in the record.
+    /// The place in the record.
     pub location: Option<TextLocation>,
-    /// Why.
+    /// The cause.
     #[source]
     pub error: ImportError,
 }
@@ -105,7 +105,7 @@ pub enum ImportError {
     Ply {
         /// Its number.
         ply: u32,
-        /// Why.
+        /// The cause.
         detail: String,
     },
     /// A ply leads to another position than the record says.

@@ -76,7 +76,7 @@ pub enum PasswordError {
     /// The password is too short or too long.
     #[error("a password has 8 to 128 characters")]
     Length,
-    /// Many people have it.
+    /// The password is one of the most common ones.
     #[error("this password is one of the most common ones, and is guessed at once")]
     Common,
     /// The password is the player's name.

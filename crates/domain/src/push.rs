@@ -2,7 +2,7 @@
 
 use crate::{Event, Fact, Game, Notice, NoticeKind, Opponent, PlayerId, Previous, Status, notices};
 
-/// How a device is reached.
+/// The service by which a device is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceKind {
     /// A browser, through the push service that it names (Web Push).

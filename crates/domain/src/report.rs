@@ -1,4 +1,4 @@
-//! Reports: what a player tells the operators about another one.
+//! Reports: complaints of a player about another one, for the operators.
 
 use std::{fmt, str::FromStr};
 

@@ -1,6 +1,6 @@
 //! How far a search looks. Knows nothing of games or of searching.
 
-/// How far to search.
+/// The bounds of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most positions to visit; 0 counts as 1. There is an answer in any case, by an estimate of each legal move.

@@ -47,7 +47,7 @@ use mancala_process::{
 /// The least pause between two attempts while the SMTP server is away.
 const AWAY_PAUSE: StdDuration = StdDuration::from_secs(1);
 
-/// How long after a stop an attempt in flight is given back, so that the next start repeats it. There is still time to record it.
+/// How long after a stop an attempt in flight is abandoned, so that the next start repeats it. There is still time to record that.
 const GIVEN_BACK_AFTER: StdDuration = StdDuration::from_millis(1500);
 
 /// How often the age of the oldest mail is read: it reads the whole outbox.
@@ -130,7 +130,7 @@ struct MailContext {
 /// The fate of a mail in the outbox.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
-    /// The mail was sent, is given up or is obsolete.
+    /// The mail was sent, was given up, or is obsolete.
     Over,
     /// The mail is sent again at this time.
     Again(OffsetDateTime),

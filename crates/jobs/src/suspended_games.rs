@@ -84,7 +84,7 @@ async fn hold_clock(pool: &PgPool, writers: &Writers, player: PlayerId, id: Game
     Ok(())
 }
 
-/// Lets the clock of a game run again, or forgets the game if its clock does not stand.
+/// Starts the clock of a game again, or deletes the game's row if the clock is not held.
 async fn release_clock(pool: &PgPool, writers: &Writers, id: GameId) -> Result<(), DbError> {
     if change(pool, writers, id, |game| game.release_clock(now())).await? {
         Ok(())

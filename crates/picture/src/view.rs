@@ -62,7 +62,7 @@ pub enum Background {
     Theme,
     /// No background: the page below the picture is visible.
     None,
-    /// A colour up to all edges.
+    /// A colour that fills the picture up to its edges.
     Colour(Colour),
 }
 

@@ -82,8 +82,8 @@ fn database() -> MutexGuard<'static, Known> {
     DATABASE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the log has a line of a failure for lack of the database. Each kind of them has one a second, and none while the database
-/// is away or has just come back. The next line, or that about the outage's end, counts those that have none.
+/// Whether a failure for lack of the database is logged. Each kind of failure has a line a second, and none while the database is away or
+/// has just come back. The next line, or the line for the end of the outage, counts the skipped ones.
 pub fn admit_failure(place: &'static str, cause: &str) -> Option<Admitted> {
     database().admit(repeats::id(place, cause), Instant::now())
 }

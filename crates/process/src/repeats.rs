@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How many kinds are counted apart. Further ones share one allowance.
 const KINDS_MAX: usize = 256;
 
-/// A kind that has had no line for this long is forgotten, once all that was left out has been reported.
+/// A kind without a line for this long is dropped, once its skipped lines have been reported.
 const FORGOTTEN_AFTER: Duration = Duration::from_mins(1);
 
 /// How long skipped lines wait for a next line before they are reported without one.

@@ -48,7 +48,7 @@ pub enum Effect {
     },
     /// A single seed falls from the hand.
     Sow {
-        /// Where it falls.
+        /// The place where the seed falls.
         to: Place,
     },
     /// Seeds go from pits to the mover's store.

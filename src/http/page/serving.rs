@@ -58,7 +58,7 @@ async fn show(request: HttpRequest, known: IfNoneMatch) -> Result<HttpResponse, 
     answer(DOCUMENT, &request, &known)
 }
 
-/// Answers a request for an address where nothing is. A browser gets the document, which says so and leads on; other clients get the problem.
+/// Answers a request for an unknown address. A browser gets a page that says so and links to others; other clients get the problem.
 pub fn not_found(request: &HttpRequest, problem: Problem) -> Result<HttpResponse, Problem> {
     let reads = [Method::GET, Method::HEAD].contains(request.method());
     if !(reads && reader(request).has_page && prefers_page(request)) {
@@ -74,7 +74,7 @@ pub fn not_found(request: &HttpRequest, problem: Problem) -> Result<HttpResponse
 
 async fn get_file(request: HttpRequest, known: IfNoneMatch) -> Result<HttpResponse, Problem> {
     let name = match request.match_info().as_str().trim_start_matches('/') {
-        // Browsers ask for this one where a document names none.
+        // Browsers request this file if a document names no icon.
         "favicon.ico" => "icon-192.png",
         name => name,
     };

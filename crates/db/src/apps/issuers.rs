@@ -50,7 +50,7 @@ pub struct TrustedIssuer {
     pub quotas: Quotas,
     /// The issuer and the audience of the tokens.
     pub trust: Trust,
-    /// The keys that verify them.
+    /// The keys that verify the tokens.
     pub keys: KeySource,
 }
 

@@ -14,7 +14,7 @@ use crate::{
 /// A player of an app.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppPlayer {
-    /// The app's id of it.
+    /// The id by which the app knows the player.
     pub external_id: ExternalId,
     /// The player.
     pub player: Player,

@@ -32,9 +32,9 @@ struct Shared {
     hosts: Vec<PgConnectOptions>,
     target: Target,
     route: Arc<Route>,
-    /// The pools that must hear of another host; none if there is one host only.
+    /// The pools that are notified of another host; empty if there is only one host.
     pools: Mutex<Vec<(PgPool, Vec<Setting>)>>,
-    /// The last one that says something about the history.
+    /// The last sight with a trace.
     sight: Mutex<Option<Sight>>,
     observers: Mutex<Vec<Observer>>,
     /// Counts how often the database was set back.
@@ -168,7 +168,7 @@ impl Database {
         let _ = self.0.route.pooling.set(pooling);
     }
 
-    /// Tells a pool of every later change of the host.
+    /// Registers a pool, which then follows every later change of the host.
     pub(super) fn register(&self, pool: &PgPool, settings: Vec<Setting>) {
         if self.0.hosts.len() > 1 {
             let mut pools = self.pools();

@@ -10,7 +10,7 @@ use super::{doubt, renewal};
 /// Why a statement failed, named by what its caller can do about it.
 #[derive(Clone, Debug, Error)]
 pub enum DbError {
-    /// The connection failed. Only a new read can tell whether the statement took effect.
+    /// The connection failed. Only a new read shows whether the statement took effect.
     #[error("the connection to the database was lost")]
     ConnectionLost(#[source] Arc<sqlx::Error>),
     /// There is no connection: the statement was not sent.

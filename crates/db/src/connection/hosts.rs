@@ -158,7 +158,7 @@ struct Query<'a> {
     hosts: Option<&'a str>,
     ports: Option<&'a str>,
     target: Option<Target>,
-    /// How many are not known.
+    /// The number of unknown parameters.
     unknown: u32,
 }
 

@@ -47,7 +47,7 @@ pub enum Unusable {
     /// None of the hosts takes writes; `0` gives the reason for each host.
     #[error("no host of the database can be written to ({0})")]
     NoHost(String),
-    /// The pooler lends connections for single transactions, and forgets prepared statements.
+    /// The pooler lends connections for single transactions, and drops prepared statements.
     #[error(
         "the pooler lends connections for single transactions and keeps no prepared statements: use PgBouncer 1.21 or newer \
          with max_prepared_statements above 0, or pool_mode = session"
@@ -117,7 +117,7 @@ impl Database {
         Ok(())
     }
 
-    /// Asks all hosts, and turns to the best one.
+    /// Asks all hosts, and switches to the best one.
     async fn turn_to_best(&self) -> Result<(), Unusable> {
         let mut answers = join_all(self.hosts().iter().map(role_of)).await;
         if let Some(best) = self.best(&answers) {
@@ -154,7 +154,7 @@ impl Database {
         usable.max_by_key(|(host, timeline)| (*timeline, *host == present, usize::MAX - host)).map(|(host, _)| host)
     }
 
-    /// Watches all hosts while the database is used, if there are several, and turns to another one when it takes over.
+    /// Watches all hosts while the database is used, if there are several, and switches to another one when it takes over.
     fn follow_hosts(&self) {
         if self.hosts().len() < 2 {
             return;

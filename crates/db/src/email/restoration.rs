@@ -1,4 +1,4 @@
-//! Accounts that are given back to the owner of their former address, by the link in a mail that told a change.
+//! Accounts that are given back to the owner of their former address, by the link in the mail that reported the change.
 //!
 //! A thief who has changed the account holds its later links. So a link voids later ones alone, and the earliest wins.
 

@@ -10,7 +10,7 @@ use tracing::Instrument;
 use super::columns::{column, number};
 use crate::connection::{DbError, statement};
 
-/// At most this many turns are counted: that more are queued is enough to know.
+/// The most turns that are counted: a larger number needs no exact count.
 const COUNTED_MAX: i64 = 10_000;
 
 /// How many turns are assigned to rounds by one statement.
@@ -24,7 +24,7 @@ const GUEST_HANDICAP: time::Duration = time::Duration::seconds(1);
 /// those of later rounds waiting for ever.
 const OPEN_FOR: time::Duration = time::Duration::milliseconds(1500);
 
-/// How many turns of a round, and how many of the same place, are considered for how long a turn may take.
+/// How many turns of a round, and of the same account or network, are considered when the time for a turn is chosen.
 const CONSIDERED_MAX: i64 = 500;
 
 /// The computer is to move in a game, as of a version of it.
@@ -76,7 +76,7 @@ pub async fn take(pool: &PgPool, now: OffsetDateTime, until: OffsetDateTime) -> 
     .transpose()
 }
 
-/// How long the turns have waited that wait with a turn: those of its round, and those of its account or network.
+/// Reads how long the turns of the same round have waited, and those of the same account or network.
 pub async fn waits(pool: &PgPool, turn: ComputerTurn) -> Result<Waits, DbError> {
     let row = sqlx::query!(
         r#"

@@ -43,8 +43,8 @@ pub async fn note(pool: &PgPool, id: GameId) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Up to `limit` noted games after the given one that no suspension stops now, by the database's clock. Their clocks are held,
-/// or they may be forgotten.
+/// Lists up to `limit` games of the table after the given one that no suspension stops now, by the database's clock. Their clocks are held,
+/// or their rows are obsolete.
 pub async fn list_released(pool: &PgPool, after: Option<GameId>, limit: u32) -> Result<Vec<GameId>, DbError> {
     let ids = sqlx::query_scalar!(
         r#"

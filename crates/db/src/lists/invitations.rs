@@ -75,7 +75,7 @@ pub struct Pending {
     pub game: GameId,
     /// The version that it is at.
     pub version: u32,
-    /// Who is invited.
+    /// The invited player.
     pub invited: PlayerId,
 }
 

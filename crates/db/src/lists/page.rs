@@ -77,7 +77,7 @@ impl Listed {
         self.keys.iter().map(|key| key.id).collect()
     }
 
-    /// The page with its games. One that was deleted meanwhile is left out.
+    /// The page with its games. A game that was deleted meanwhile is left out.
     pub async fn load(self, pool: &PgPool) -> Result<Page, DbError> {
         let mut found: HashMap<_, _> =
             games::find_all(pool, &self.ids()).await?.into_iter().map(|seated| (seated.game.id(), seated)).collect();

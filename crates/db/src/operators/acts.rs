@@ -19,7 +19,7 @@ use crate::{
 /// An operator's act on a player.
 #[derive(Clone, Debug)]
 pub enum Deed {
-    /// Tells the player something.
+    /// Warns the player.
     Warn,
     /// Gives the player another name.
     Rename(PlayerName),
@@ -86,18 +86,18 @@ pub struct Act {
     /// The act: a word of [`Deed::WORDS`], [`CLOSE_REPORT`], [`READ_GAME`], or a word of [`keys`](super::keys) or
     /// [`name_filter`](super::name_filter).
     pub act: String,
-    /// When.
+    /// The time of the act.
     pub at: OffsetDateTime,
     /// The player that the act concerns. `None` if it concerns none, or once the player is erased: then nothing else is left of
     /// it.
     pub player: Option<PlayerId>,
     /// The report that was closed, or whose game was read.
     pub report: Option<Uuid>,
-    /// Why.
+    /// The reason for the act.
     pub reason: Option<String>,
     /// The changed values, as they were before the act.
     pub before: Option<Value>,
-    /// The same after the act.
+    /// The changed values, as they are after the act.
     pub after: Option<Value>,
 }
 
@@ -223,7 +223,7 @@ pub async fn close_report(
 /// Whether an operator may read the game that a report names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// The operator may read the game, and the log of acts says so.
+    /// The operator may read the game, and the log of acts has an entry.
     Allowed(GameId),
     /// There is no such report.
     Unknown,
@@ -263,7 +263,7 @@ pub async fn read_game(pool: &PgPool, operator: &str, report: Uuid, now: OffsetD
     Ok(Reading::Allowed(game))
 }
 
-/// A suspension as the log tells it.
+/// The description of a suspension for the log.
 fn described(suspension: &Suspension) -> Value {
     let text = |at: OffsetDateTime| at.format(&Rfc3339).unwrap_or_default();
     let mut described = json!({ "is_banned": suspension.until.is_none(), "reason": suspension.reason.as_str() });
@@ -287,7 +287,7 @@ async fn lock(connection: &mut PgConnection, player: PlayerId) -> Result<Option<
     Ok(Some(["guest", "account"].contains(&kind.as_str()) && !merged))
 }
 
-/// Gives a player, whose row is locked, another name; returns the former one.
+/// Renames a player, whose row is locked; returns the former name.
 async fn rename(
     connection: &mut PgConnection,
     player: PlayerId,
@@ -388,7 +388,7 @@ pub async fn renamed_since(
     Ok(at.fetch_optional(pool).instrument(statement("select operator_act")).await?)
 }
 
-/// The last warnings of a player, and of the guests that it took along, the last one first.
+/// The last warnings of a player, and of the guests that were merged with it, newest first.
 pub async fn list_warnings(
     pool: &PgPool,
     player: PlayerId,

@@ -17,7 +17,7 @@ pub type Hash = [u8; 32];
 /// An operator.
 #[derive(Clone, Debug)]
 pub struct Operator {
-    /// The name, by which the log tells who acted.
+    /// The name by which the log identifies the operator.
     pub name: String,
     /// When the operator was made.
     pub created_at: OffsetDateTime,

@@ -24,8 +24,8 @@ pub struct Counts {
 
 /// Counts a player's games, up to 100,000 finished ones in each seat.
 pub async fn count_games(pool: &PgPool, id: PlayerId) -> Result<Counts, DbError> {
-    // The indexes of finished games do not tell practice, and have all else that is counted. So practice, which has an index of
-    // its own, is subtracted.
+    // The indexes of finished games have all columns that are counted, except practice. So practice, which has an index of its own, is
+    // subtracted.
     let row = sqlx::query!(
         r#"
         select

@@ -60,7 +60,7 @@ pub struct Friend {
     pub player: Player,
     /// The relation.
     pub status: FriendStatus,
-    /// Since when.
+    /// The time since when they have this relation.
     pub since: OffsetDateTime,
 }
 

@@ -1,4 +1,4 @@
-//! How often a player has invited another one of late. Knows no game.
+//! How often a player has invited another one recently. Knows no game.
 
 use mancala_domain::{Player, PlayerId};
 use sqlx::{PgConnection, PgPool};
@@ -34,9 +34,9 @@ const LOCK: i64 = 0x696e_7669_7465;
 /// An invitation that is about to be stored.
 #[derive(Clone, Copy, Debug)]
 pub struct NewInvitation {
-    /// Who invites.
+    /// The inviting player.
     pub inviter: PlayerId,
-    /// Who is invited.
+    /// The invited player.
     pub invited: PlayerId,
     /// The network from which it comes, if networks are counted. The one from which a guest was made takes precedence, and players of apps are
     /// counted by none: each app has quotas of its own.
@@ -128,12 +128,12 @@ async fn quota_used_until(
     Ok(used.own.max(of_network).map(|oldest| oldest + WINDOW))
 }
 
-/// When a player has invited another one of late.
+/// The recent invitations of a player to another one.
 #[derive(Clone, Debug)]
 pub struct CountedInvitations {
     /// The invited player.
     pub player: Player,
-    /// When, the first one first.
+    /// The times of the invitations, oldest first.
     pub made_at: Vec<OffsetDateTime>,
     /// The network of the last invitation, if it is known.
     pub network: Option<Network>,

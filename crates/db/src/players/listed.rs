@@ -16,7 +16,7 @@ const END: OffsetDateTime = datetime!(9999-12-31 23:59:59 UTC);
 pub struct Listed {
     /// The listed player.
     pub player: Player,
-    /// Since when.
+    /// The time since when it is listed.
     pub at: OffsetDateTime,
 }
 

@@ -41,7 +41,7 @@ const KNOWING_GAMES_READ: i64 = 500;
 /// of an app share what the players of a network share. The id of an app is no secret, and is not forgotten.
 pub(crate) const HASHES_END: Uuid = Uuid::from_u128(1 << 64);
 
-/// A keyed hash of a network. Without the key it does not tell the address.
+/// A keyed hash of a network. Without the key the hash does not reveal the address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Network(pub(crate) Uuid);
 
@@ -71,7 +71,7 @@ pub async fn network(pool: &PgPool, player: PlayerId) -> Result<Option<Network>,
     Ok(network.flatten().filter(|network| *network < HASHES_END).map(Network))
 }
 
-/// Forgets the networks of up to `limit` players that have been kept long enough; returns how many.
+/// Deletes the networks of up to `limit` players that were kept long enough; returns how many.
 pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
     let old = sqlx::query_scalar!(
         "select id from player where id >= $1 and id < $2 and network < $3 order by id limit $4",
@@ -147,7 +147,7 @@ pub async fn establish(
     Ok(Established { accounts: forget(pool, &row.known).await?, last: row.last.map(PlayerId) })
 }
 
-/// Forgets the networks of these players, unless their rows are locked; returns how many. A trigger does the same for their devices.
+/// Deletes the networks of these players, unless their rows are locked; returns how many. A trigger does the same for their devices.
 async fn forget(pool: &PgPool, players: &[Uuid]) -> Result<u64, DbError> {
     if players.is_empty() {
         return Ok(0);
@@ -176,7 +176,7 @@ async fn forget(pool: &PgPool, players: &[Uuid]) -> Result<u64, DbError> {
     Ok(forgotten.rows_affected())
 }
 
-/// A player who asks for something of which there is only so much, locked until the transaction ends.
+/// A player who requests something that is limited, locked until the transaction ends.
 pub(crate) struct Requester {
     /// Whether the player is a guest.
     pub is_guest: bool,

@@ -33,7 +33,7 @@ pub enum Content {
         erasure: Erasure,
         /// The effect of a merge on the guest's values.
         merge: Merge,
-        /// Where the player finds it.
+        /// The place in the player's export.
         export: Export,
     },
 }
@@ -62,7 +62,7 @@ pub enum Merge {
     Never(&'static str),
 }
 
-/// Where the export of a player has what a column says.
+/// The place of a column's values in a player's export.
 #[derive(Debug)]
 pub enum Export {
     /// A field of the export.
@@ -216,7 +216,7 @@ pub const COLUMNS: &[Column] = &[
     ),
     player("invitation_policy", "player_id", ErasedBy("erase_invitation_policy"), Dropped, Field("player")),
     none("mail", "id", "a mail"),
-    // The mail that tells the erasure to a verified address stays until it is sent, for a day at most.
+    // The mail that reports the erasure to a verified address stays until it is sent, for a day at most.
     player("mail", "player_id", ErasedBy("erase_email"), NO_ACCOUNT, Hidden("a mail that is about to arrive")),
     none("mail_sent", "id", "a mail, by a keyed hash of its recipient, for a day"),
     player(
@@ -396,12 +396,12 @@ static ERASURE: LazyLock<String> =
 static MERGE: LazyLock<String> =
     LazyLock::new(|| deletion(|column| matches!(column.content, Content::Player { merge: Merge::Delete, .. })));
 
-/// Deletes the rows of an erased player for which the list says so.
+/// Deletes the rows of an erased player in all columns that the list marks for it.
 pub(super) async fn delete_erased(connection: &mut PgConnection, player: PlayerId) -> Result<(), DbError> {
     delete(connection, &ERASURE, player).await
 }
 
-/// Deletes the rows of a merged guest for which the list says so.
+/// Deletes the rows of a merged guest in all columns that the list marks for it.
 pub(crate) async fn delete_merged(connection: &mut PgConnection, guest: PlayerId) -> Result<(), DbError> {
     delete(connection, &MERGE, guest).await
 }

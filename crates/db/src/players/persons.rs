@@ -11,7 +11,7 @@ use crate::connection::{DbError, statement};
 pub(super) enum Found {
     /// There is no such player.
     None,
-    /// The computer, an erased player, a name of imported games, or a guest that an account took along.
+    /// The computer, an erased player, a name of imported games, or a guest that was merged with an account.
     NoPerson,
     /// A guest or an account.
     Person,

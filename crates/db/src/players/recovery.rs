@@ -14,7 +14,7 @@ use crate::connection::{DbError, statement};
 /// Whether a mail to the account's address reports a new code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Telling {
-    /// A mail tells it.
+    /// The account's address is notified by mail.
     Address,
     /// No mail: the code comes with a new player, or with a new password, which is reported itself.
     None,

@@ -177,7 +177,7 @@ pub async fn end(pool: &PgPool, player: PlayerId, family: Uuid, now: OffsetDateT
     Ok(ended.rows_affected() > 0)
 }
 
-/// Revokes the family of a token, if the token is known.
+/// Revokes the family of a token, if the token exists.
 pub async fn revoke(pool: &PgPool, presented: &Hash, now: OffsetDateTime) -> Result<(), DbError> {
     sqlx::query!(
         r#"

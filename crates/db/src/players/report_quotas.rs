@@ -86,7 +86,7 @@ pub(super) async fn quota_used_until(
     Ok(used.own.max(of_network).map(|oldest| oldest + QUOTA_WINDOW))
 }
 
-/// The networks from which a player has reported others, as far as they are not forgotten. An app is none.
+/// The networks from which a player has reported others, unless they were deleted. An app is not a network.
 pub async fn networks_of_reporter(pool: &PgPool, reporter: PlayerId) -> Result<Vec<Network>, DbError> {
     let networks = sqlx::query_scalar!(
         r#"
@@ -100,7 +100,7 @@ pub async fn networks_of_reporter(pool: &PgPool, reporter: PlayerId) -> Result<V
     Ok(networks.into_iter().map(Network).collect())
 }
 
-/// Forgets the networks of up to `limit` reports that no longer count; returns how many.
+/// Deletes the networks of up to `limit` reports that no longer count; returns how many.
 pub async fn forget_networks(pool: &PgPool, now: OffsetDateTime, limit: u32) -> Result<u64, DbError> {
     let forgotten = sqlx::query!(
         r#"

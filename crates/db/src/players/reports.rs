@@ -17,13 +17,13 @@ use crate::connection::{DbError, statement};
 pub struct Report {
     /// Its id, which begins with the time.
     pub id: Uuid,
-    /// Who reports.
+    /// The reporter.
     pub reporter: Named,
-    /// Who is reported.
+    /// The reported player.
     pub reported: Named,
-    /// Why.
+    /// The reason for the report.
     pub reason: ReportReason,
-    /// More about it.
+    /// The reporter's note.
     pub note: Option<Remark>,
     /// The game that shows it, and its version at the time of the report.
     pub game: Option<(GameId, u32)>,
@@ -51,13 +51,13 @@ pub struct Named {
 pub struct NewReport {
     /// Its id.
     pub id: Uuid,
-    /// Who reports.
+    /// The reporter.
     pub reporter: PlayerId,
-    /// Who is reported.
+    /// The reported player.
     pub reported: PlayerId,
-    /// Why.
+    /// The reason for the report.
     pub reason: ReportReason,
-    /// More about it.
+    /// The reporter's note.
     pub note: Option<Remark>,
     /// The game that shows it, and its version.
     pub game: Option<(GameId, u32)>,

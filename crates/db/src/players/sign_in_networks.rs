@@ -69,7 +69,7 @@ pub async fn note(pool: &PgPool, player: PlayerId, network: SignInNetwork, now: 
     Ok(())
 }
 
-/// Whether an account was signed in to from a network of late.
+/// Whether an account was recently signed in to from a network.
 pub async fn is_known(
     pool: &PgPool,
     player: PlayerId,

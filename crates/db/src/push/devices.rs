@@ -20,14 +20,14 @@ pub const DEVICES_MAX: u32 = 10;
 /// How many devices all guests and new accounts of one network have at most.
 pub const NETWORK_DEVICES_MAX: u32 = 200;
 
-/// How a device is reached.
+/// The address by which a device is reached.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Address {
     /// The service that reaches the device.
     pub kind: DeviceKind,
     /// The URL of a push service, or the token by which the service knows an app.
     pub address: String,
-    /// SHA-256 of all of it.
+    /// The SHA-256 of the address and the keys.
     pub hash: [u8; 32],
     /// The host of the address, by which attempts are limited.
     pub host: String,
@@ -51,7 +51,7 @@ pub struct NewDevice {
     pub player: PlayerId,
     /// The sign-in by which it is registered, if the token names one.
     pub sign_in: Option<Uuid>,
-    /// How it is reached.
+    /// The address of the device.
     pub address: Address,
     /// The language of its texts.
     pub language: &'static str,
@@ -295,7 +295,7 @@ pub(crate) async fn hand_over(
     account: PlayerId,
     now: OffsetDateTime,
 ) -> Result<(), DbError> {
-    // Locked in the order of their ids, as by all that locks several.
+    // The rows are locked in the order of their ids, as in all statements that lock several.
     let held = sqlx::query_scalar!(
         "select id from push_device where player_id = any($1) order by id for update",
         &[guest.0, account.0],

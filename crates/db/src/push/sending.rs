@@ -123,9 +123,9 @@ pub enum DeviceState {
     Fails(OffsetDateTime),
     /// The service takes nothing for this device until then, for no fault of the device.
     Paused(OffsetDateTime),
-    /// Nothing was tried, and nothing is before then, if a moment is given.
+    /// No attempt was made. If there is a moment, none is made before it.
     Untried(Option<OffsetDateTime>),
-    /// The push service does not know it any more, or never did: it is forgotten.
+    /// The push service does not know the device, or no longer does: the device is deleted.
     Gone,
 }
 

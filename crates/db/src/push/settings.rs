@@ -12,7 +12,7 @@ use crate::{
 /// The settings of a player's devices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PushSettings {
-    /// When nothing is shown.
+    /// The quiet hours, in which nothing is shown.
     pub quiet: Option<QuietHours>,
     /// The least number of minutes between two notifications.
     pub digest_minutes: Option<i16>,
@@ -25,7 +25,7 @@ pub struct QuietHours {
     pub from: i16,
     /// The first minute after the quiet hours. The quiet hours pass midnight if this is before their first minute.
     pub until: i16,
-    /// Where, as IANA names it.
+    /// The time zone of the hours, by its IANA name.
     pub time_zone: String,
 }
 

@@ -132,9 +132,9 @@ async fn find_players(
 /// Whether games were stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
-    /// All of them, durably.
+    /// All games were stored, durably.
     Whole,
-    /// None: the importer is deleted.
+    /// No game was stored, because the importer is deleted.
     NoPlayer,
     /// None: another request used the same idempotency key.
     KeyUsed,

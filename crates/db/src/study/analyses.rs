@@ -71,11 +71,11 @@ pub struct Request {
     pub plies_done: u32,
     /// How many other requests come first; 0 once it is running.
     pub ahead: u32,
-    /// How far the request is.
+    /// The progress of the request.
     pub progress: Progress,
 }
 
-/// How far a request is.
+/// The progress of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// No worker has taken it.

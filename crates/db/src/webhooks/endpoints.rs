@@ -72,7 +72,7 @@ pub struct Challenge {
     pub delivery: Uuid,
     /// The text that the endpoint must repeat.
     pub text: String,
-    /// The message.
+    /// The text of the message.
     pub payload: String,
 }
 

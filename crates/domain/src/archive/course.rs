@@ -9,7 +9,7 @@ use crate::{Created, Moved, PlyAction, Seat, seat::seat_to_move};
 /// The course of a game up to an event.
 pub(super) struct Course {
     options: AnyOptions,
-    /// With its history, where the rules ask for one.
+    /// The position, with its history where the rules need one.
     position: AnyPosition,
     ply: u32,
     /// Whether takebacks record the increments that they take back.
@@ -56,7 +56,7 @@ impl Course {
         seat_to_move(&self.position)
     }
 
-    /// The position after an action, if the rules or an earlier ply tell it.
+    /// The position after an action, if it follows from the rules or an earlier ply.
     pub(super) fn after(&self, action: PlyAction) -> Option<AnyPosition> {
         match action {
             PlyAction::Move(mv) => self.position.play(mv).ok().map(|(position, _)| position),

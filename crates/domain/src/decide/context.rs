@@ -41,7 +41,7 @@ pub struct RematchContext {
     pub new_game_id: fn() -> GameId,
     /// Unfinished games of the player that has more of them.
     pub running_games: u32,
-    /// Who would play it.
+    /// The opponent in the rematch.
     pub opponent: RematchOpponent,
 }
 

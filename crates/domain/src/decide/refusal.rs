@@ -88,7 +88,7 @@ pub enum Refusal {
         index: usize,
         /// The position before it.
         position: Box<AnyPosition>,
-        /// Why.
+        /// The refusal of that ply.
         refusal: Box<Refusal>,
     },
 }

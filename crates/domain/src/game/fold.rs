@@ -141,7 +141,7 @@ impl Game {
     }
 }
 
-/// How a game changes.
+/// Changes of a game, by its events.
 impl Game {
     /// Folds an event into the game. Events come in the order of their `seq`, without gaps.
     pub fn apply(&mut self, event: &Event) -> Result<(), ReplayError> {
@@ -289,7 +289,7 @@ impl Game {
         &self.state.position
     }
 
-    /// The event since which positions count against repetition; `None` where the rules ask for no history.
+    /// The event since which positions count against repetition; `None` where the rules need no history.
     pub const fn history_from_seq(&self) -> Option<u32> {
         self.state.history_from_seq
     }

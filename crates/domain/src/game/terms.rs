@@ -72,7 +72,7 @@ pub enum Opponent {
     Oneself,
     /// The server itself.
     Computer {
-        /// How strong it plays.
+        /// The level of the computer.
         level: Level,
     },
     /// None: the game was played elsewhere and imported.
@@ -92,9 +92,9 @@ impl Opponent {
 /// Which players may read a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Visibility {
-    /// All; lists show the game.
+    /// All players may read the game, and lists show it.
     Public,
-    /// All that have its id.
+    /// All players that know the game's id may read it.
     Unlisted,
     /// Its players, and the invited player.
     Private,

@@ -183,7 +183,7 @@ pub(super) async fn load(
     Ok(Some(loaded))
 }
 
-/// The plies that the log has under these numbers. None if it has none under the first.
+/// The plies that the log has under these numbers. Empty if it has no ply under the first number.
 async fn recorded(state: &AppState, game: &Game, ply: u32, count: usize) -> Result<Vec<Ply>, DbError> {
     if !(1..=game.ply()).contains(&ply) {
         return Ok(vec![]);

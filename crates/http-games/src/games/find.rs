@@ -116,7 +116,7 @@ pub async fn find_listed(state: &AppState, db: &PgPool, ids: &[GameId]) -> Resul
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }
 
-/// A game of several, unless its row is damaged. Then the log says so, and the others are shown without it.
+/// A game of several, unless its row is damaged. A damaged row is logged, and the other games are shown without it.
 fn unless_damaged(id: GameId, found: Result<SeatedGame, DbError>) -> Option<SeatedGame> {
     let error = match found {
         Ok(seated) => return Some(seated),

@@ -454,7 +454,7 @@ async fn check_invited(state: &AppState, creator: PlayerId, player: PlayerId, at
     is_open.then_some(()).ok_or_else(|| Problem::invalid(at, NOT_INVITED))
 }
 
-/// Whether a player may invite another one: no block is between the two, and the settings of the other one let it.
+/// Whether a player may invite another one: there is no block between the two, and the other's settings allow it.
 pub(super) async fn may_invite(state: &AppState, creator: PlayerId, invited: PlayerId) -> Result<bool, DbError> {
     Ok(!players::blocks::is_between(&state.db, creator, invited).await?
         && players::settings::lets_invite(&state.db, invited, creator).await?)

@@ -278,7 +278,7 @@ struct ReadLine {
 /// The games of a body.
 struct ReadGames {
     imports: Arc<[Import]>,
-    /// Where each of these stands.
+    /// The place of each game.
     lines: Vec<ReadLine>,
     refused: Vec<ImportedView>,
     /// The plies of all games together.

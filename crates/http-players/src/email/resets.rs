@@ -1,5 +1,5 @@
-//! A new password by a link in a mail. Nothing tells whether an account has an address: what the request does is the same either way, and a
-//! job looks later.
+//! A new password by a link in a mail. The request does not reveal whether an account has the address: it is answered alike, and a job
+//! looks the address up later.
 
 use actix_web::{HttpRequest, HttpResponse, get, http::header, post, web::Data};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Gives an account back to the owner of its former address, by the link of a mail that told a change.
+//! Gives an account back to the owner of its former address, by the link in the mail that reported the change.
 
 use actix_web::HttpRequest;
 use mancala_db::email::restoration::{self, NewCredentials};

@@ -148,7 +148,7 @@ async fn end_invitations(state: &AppState, player: PlayerId, other: PlayerId) ->
     Ok(())
 }
 
-/// Declines an invitation, or withdraws the player's own. By its version, so that no game is ended that has begun meanwhile.
+/// Declines an invitation, or withdraws the player's own. The version is checked, so that no game is ended that has begun meanwhile.
 async fn end_invitation(state: &AppState, player: PlayerId, pending: Pending) -> Result<(), Problem> {
     let action = if pending.invited == player { Action::Decline } else { Action::Abort };
     let request = Request { player, if_version: Some(&[pending.version]), asked: Asked::Action(action) };

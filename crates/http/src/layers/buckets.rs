@@ -212,7 +212,7 @@ pub(super) struct QuotaState {
 }
 
 impl QuotaState {
-    /// The same, to be told as if a second more had to pass.
+    /// The same state as if it were a second later.
     pub(super) fn a_second_later(self) -> Self {
         Self { reset_s: self.reset_s + 1, ..self }
     }

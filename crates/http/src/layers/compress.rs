@@ -112,7 +112,7 @@ pub fn gzip(bytes: &[u8], level: Compression) -> Bytes {
     encoder.finish().expect("a Vec takes everything").into()
 }
 
-/// The bytes of a streamed body that are compressed before other requests have their turn: some tenths of a millisecond.
+/// The bytes of a streamed body that are compressed before other requests are served: some tenths of a millisecond.
 const BYTES_AT_ONCE: usize = 32 * 1024;
 
 /// A body that is compressed as it is sent.

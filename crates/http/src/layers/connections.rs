@@ -83,7 +83,8 @@ impl Room {
 /// How many connections of an address a worker accepts at once in a second. Further connections wait in a queue.
 const AT_ONCE: u32 = 8;
 
-/// How far apart the turns of all addresses are. To begin a connection takes a seventh of it, so a worker answers others in between.
+/// The interval between the queued connections of all addresses. Accepting one takes a seventh of it, so a worker answers other connections
+/// in between.
 const TURN: Duration = Duration::from_millis(1);
 
 /// The new connections of a worker.
@@ -127,7 +128,7 @@ impl Begun {
         turn - now
     }
 
-    /// Forgets all addresses but those whose connections still wait.
+    /// Removes all addresses except those whose connections still wait.
     fn begin_second(&mut self, now: Instant) {
         self.since = now;
         self.of_address.retain(|_, turns| turns.next > now);
@@ -420,7 +421,7 @@ mod tests {
         assert!(at_once.iter().all(Duration::is_zero));
         assert_eq!(turns, [Duration::ZERO, TURN, 2 * TURN]);
         assert_eq!(begun.wait(other, now), Duration::ZERO);
-        // However many connections of one address wait, another address waits for one turn of each.
+        // With any number of waiting connections of one address, another address waits for one connection of each.
         let queue = (0..6000).map(|_| begun.wait(many, now)).last();
         assert_eq!(queue, Some(6002 * TURN));
         let last = (0..=AT_ONCE).map(|_| begun.wait(other, now)).last();

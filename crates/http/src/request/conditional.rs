@@ -40,7 +40,7 @@ impl FromRequest for IfMatch {
 pub enum IfNoneMatch {
     /// No header, or an unreadable one.
     Nothing,
-    /// Any answer (`*`).
+    /// Matches any answer (`*`).
     Any,
     Tags(Vec<EntityTag>),
 }

@@ -1,4 +1,4 @@
-//! Callers who are known where passwords are hashed and compared: the networks from which an account is signed in to.
+//! Known callers, for the hashing and comparing of passwords: the networks from which an account is signed in to.
 
 use std::net::IpAddr;
 
@@ -23,7 +23,7 @@ pub async fn asker(state: &AppState, player: Option<PlayerId>, address: IpAddr) 
     Ok(asker_at(state, address, is_known))
 }
 
-/// Who asks for a hash, and has or has not proven to be the owner of an account.
+/// The asker for a hash. `is_known` says whether the caller has proven to be the owner of an account.
 pub fn asker_at(state: &AppState, address: IpAddr, is_known: bool) -> Asker {
     // Without limits all clients may come through one proxy.
     Asker { address: state.sign_ins.is_some().then_some(address), is_known }

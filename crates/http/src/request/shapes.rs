@@ -44,7 +44,7 @@ pub(super) struct Shape {
 #[derive(Debug)]
 pub(super) struct Union {
     pub(super) branches: Vec<ShapeId>,
-    /// The field that tells the branches apart, such as `type` or `grant_type`, and the word of each branch.
+    /// The field that identifies the branch, such as `type` or `grant_type`, and the word of each branch.
     pub(super) tag: Option<(String, Words)>,
 }
 
@@ -226,7 +226,7 @@ fn types(types: &Value) -> Option<Types> {
     Some(Types { detail: format!("expected {}", names.join(" or ")), names })
 }
 
-/// The field that tells the branches of a union apart: each has one word for it.
+/// The field that identifies the branch of a union: each branch has one word for it.
 fn tag_of(branches: &[Value]) -> Option<(String, Words)> {
     let word = |branch: &Value, name: &str| match branch["properties"][name]["enum"].as_array().map(Vec::as_slice) {
         Some([word]) => Some(word.clone()),

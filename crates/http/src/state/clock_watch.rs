@@ -21,7 +21,7 @@ const RIGHT_AGAIN: Duration = Duration::SECOND;
 /// The difference between the machine's time of day and the database's clock.
 pub struct ClockWatch {
     metrics: Arc<Metrics>,
-    /// Whether the last line of the log said that the clock is wrong.
+    /// Whether the last line of the log reported a wrong clock.
     is_wrong: AtomicBool,
 }
 

@@ -37,7 +37,7 @@ const PLAYER_MAX: usize = 32;
 /// the other, so that a network has one request in a round, whatever players its clients make.
 const NETWORK_MAX: usize = 64;
 
-/// How long a request waits for its turn.
+/// How long a request waits until it may start.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// A kind of heavy work.
@@ -62,7 +62,7 @@ impl HeavyClass {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Turns {
     pub player: Option<PlayerId>,
-    /// The network that shares its turns.
+    /// The network whose requests count together.
     pub network: Option<IpAddr>,
 }
 
@@ -103,7 +103,7 @@ impl Heavy {
         Ok(Self { runtime: Some(runtime), reads, classes, callers: Mutex::default() })
     }
 
-    /// Does work of a class for a caller, when it is the turn of the caller and its network. The work ends with the request.
+    /// Does work of a class for a caller, after earlier requests of the caller and its network. The work ends with the request.
     pub async fn run<T, F>(
         &self,
         class: HeavyClass,
@@ -152,7 +152,7 @@ impl Heavy {
     }
 }
 
-/// Waits for the turn of a place, if there is one.
+/// Waits until a place is the first of its queue, if there is one.
 async fn turn_of<'a>(place: Option<&'a CallerTurn<'_>>) -> Option<SemaphorePermit<'a>> {
     // The semaphores are never closed.
     place?.turns.acquire().await.ok()

@@ -71,7 +71,7 @@ impl History {
         HistoryPage { history: self, items: begins.min(ends)..ends, more: end < self.ends.len() }
     }
 
-    /// Where all plies are.
+    /// The range of all plies in the JSON.
     fn items(&self) -> Range<usize> {
         BEGIN.len()..self.json.len() - END.len()
     }

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::address::site;
 
-/// Hashes the networks from which players are made, with a key that all servers with the same signing key share. So the database alone does not tell
-/// an address.
+/// Hashes the networks from which players are made, with a key that all servers with the same signing key share. So the database alone does
+/// not reveal an address.
 #[derive(Clone, Copy)]
 pub struct Networks {
     /// `None` where networks are not counted.

@@ -1,8 +1,8 @@
-//! The places of those that wait for the thread that hashes passwords. A queue has a lane for callers who are known, and one for strangers.
+//! The queue of the thread that hashes passwords. It has a lane for known callers, and a lane for strangers.
 //!
 //! A known caller has a token of the account, or a link of its mails. Or it comes from a network from which the account was signed in to.
-//! The thread takes turns between the lanes, and some places are kept for the known. So an owner signs in where it always does, beside
-//! strangers from any number of addresses.
+//! The thread serves the lanes alternately, and some places are reserved for known callers. So an owner can sign in from the usual network,
+//! even while strangers from any number of addresses try.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -24,7 +24,7 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 /// provider divides a /16 or a /32 among its customers.
 const SHARES: [(u8, u8, usize); 2] = [(24, 48, 8), (16, 32, 16)];
 
-/// Who asks for a hash.
+/// The caller for whom a password is hashed.
 #[derive(Clone, Copy, Debug)]
 pub struct Asker {
     /// `None` where addresses are not counted: all clients may come through one proxy.
@@ -216,7 +216,7 @@ mod tests {
             assert!(enter(wide.to_owned(), false), "{wide}");
             // Known callers have a share of their own.
             assert_eq!(count(address, true), 8);
-            // Who leaves makes room.
+            // A task that leaves the queue makes room.
             while count(address, true) == 0 {
                 assert!(places.next().is_some());
             }

@@ -28,7 +28,7 @@ const GROUP_WAIT: Duration = TURN_WAIT.saturating_mul(2);
 /// The reads of one thread that are under way or about to start, by what they read.
 pub struct SharedReads<K, T>(Mutex<HashMap<K, ReadQueue<T>>>);
 
-/// The groups that want the same.
+/// The groups of requests for the same read.
 struct ReadQueue<T> {
     /// Held by the group that reads. One that reads for too long keeps its own, and the line gets another.
     turn: Arc<Turn<()>>,
@@ -101,7 +101,7 @@ impl<'a, K: Clone + Eq + Hash, T> Share<'a, K, T> {
 }
 
 impl<K: Eq + Hash, T> Share<'_, K, T> {
-    /// Waits until the read before has ended. One that hangs loses the line's turn, so that only one group waits for it.
+    /// Waits until the read before has ended. If that read hangs, this group stops waiting for it, and so do later groups.
     async fn turn(&self) -> Option<OwnedMutexGuard<()>> {
         if let Ok(turn) = timeout(TURN_WAIT, self.turn.clone().lock_owned()).await {
             return Some(turn);

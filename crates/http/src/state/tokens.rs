@@ -72,7 +72,7 @@ pub struct Caller {
     /// Whether the player was a guest when the token was issued, so that limits are chosen without a query. A guest who sets a
     /// password gets new tokens.
     pub is_guest: bool,
-    /// Whether the player was a new account, which shares limits as a guest does. The token after that no longer says so.
+    /// Whether the player was a new account, which shares limits like a guest. Tokens that are issued later no longer say so.
     pub is_new: bool,
     /// The sign-in of the token; `None` for players of apps, and for tokens of releases that named none.
     pub sign_in: Option<Uuid>,

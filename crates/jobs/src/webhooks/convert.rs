@@ -38,10 +38,10 @@ const CLOCK_SKEW_MAX: Duration = Duration::minutes(1);
 /// The pause before the appends of a game that failed are converted again.
 const RETRY_AFTER: Duration = Duration::seconds(10);
 
-/// How far the conversion is.
+/// The progress of the conversion.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// The last game of the previous batch, if there may be more. The next batch starts after it, so that every game gets its turn.
+    /// The last game of the previous batch, if there may be more. The next batch starts after it, so that no game waits for ever.
     after: Option<GameId>,
     counted: BacklogChecks,
 }

@@ -62,7 +62,7 @@ impl Times {
     }
 }
 
-/// A moment as tokens have it.
+/// A moment as tokens write it: the seconds since 1970.
 #[expect(clippy::cast_precision_loss, reason = "seconds of today are far below 2^53")]
 pub const fn seconds(at: OffsetDateTime) -> f64 {
     at.unix_timestamp() as f64

@@ -17,7 +17,7 @@ const KEPT_FOR: Duration = Duration::from_hours(1);
 /// How long it is used while the issuer does not answer.
 const USABLE_FOR: Duration = Duration::from_hours(24);
 
-/// How long a failure is remembered.
+/// How long a failure is cached.
 const FAILED_FOR: Duration = Duration::from_secs(5);
 
 /// The discovery document of an issuer.

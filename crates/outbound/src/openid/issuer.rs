@@ -61,7 +61,7 @@ pub struct Issuer {
     in_all: Arc<Semaphore>,
 }
 
-/// An exchange that is prepared: the documents are there, and so is the room.
+/// A prepared exchange: its documents are fetched, and its place is reserved.
 #[derive(Debug)]
 pub struct Exchange<'a> {
     issuer: &'a Issuer,

@@ -25,7 +25,7 @@ pub(super) struct AppSender {
 }
 
 impl AppSender {
-    /// Connections of its own, by the rules of another sender.
+    /// A sender with separate connections, and the rules of another sender.
     pub(super) fn new(sender: &Sender) -> Self {
         Self { sender: sender.clone().with_ages(AGES).with_open_max(OPEN_MAX), opening: Arc::default() }
     }

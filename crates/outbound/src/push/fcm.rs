@@ -21,7 +21,7 @@ use super::{
 };
 use crate::webhook::{EndpointResponse, Post, SendError, host_of};
 
-/// Where Google takes messages.
+/// The address at which Google takes messages.
 pub const FCM_URL: &str = "https://fcm.googleapis.com";
 
 /// The timeout of an attempt with its access token: as long as that of other attempts, for the lease of a device.

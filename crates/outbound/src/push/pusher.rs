@@ -61,7 +61,7 @@ impl Push {
     }
 }
 
-/// Where a notification goes.
+/// The target of a notification.
 #[derive(Clone, Copy)]
 pub enum Target<'a> {
     /// A browser: the URL of its push service, its public key and its secret.

@@ -1,6 +1,6 @@
 //! The settings of the access log.
 
-/// Which requests it has.
+/// The requests that the access log records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// No request.

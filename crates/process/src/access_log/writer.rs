@@ -40,7 +40,7 @@ pub struct AccessLog {
 #[derive(Debug)]
 enum Message {
     Entry(Box<AccessLogEntry>),
-    /// All entries before this one are written when the sender hears of it.
+    /// All entries before this one are written when the sender is notified.
     End(oneshot::Sender<()>),
 }
 

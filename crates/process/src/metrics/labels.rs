@@ -79,11 +79,11 @@ labelled! {
 
     /// The outcome of a request to an issuer of sign-ins.
     pub enum IssuerOutcome {
-        /// Who a person is.
+        /// The issuer has confirmed the person.
         Done = "done",
         /// The issuer refuses a code, or its token is invalid.
         Refused = "refused",
-        /// Nothing of use.
+        /// The answer was missing or unusable.
         Unavailable = "unavailable",
     }
 

@@ -71,7 +71,7 @@ worded_enum! {
 }
 
 worded_enum! {
-    /// Who sows first (R10).
+    /// The opening: South sows first, or both sides at once (R10).
     pub enum Opening {
         /// South.
         South = "south",

@@ -20,7 +20,7 @@ use crate::Side;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Move {
-    /// Sow from this pit, or go on from it.
+    /// Sow from this pit, or continue from it.
     Sow {
         /// The pit.
         pit: Pit,

@@ -128,7 +128,7 @@ impl Game for Kalah {
         if next.own.row_is_empty() { self.finish(next, EndReason::NoMove) } else { next }
     }
 
-    /// A pit with as many seeds as places from it to the store, the nearest first. Pits that sow whole laps are left out.
+    /// The nearest pit whose number of seeds equals its distance to the store. Pits that sow whole laps are left out.
     #[inline]
     fn extra_pit(&self, position: &Position) -> Option<u8> {
         if position.over || self.extra_place != STORE {

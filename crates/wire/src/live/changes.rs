@@ -67,7 +67,7 @@ impl Changes {
         self.added.notify_one();
     }
 
-    /// Records that a notification was lost: the next ones ask for a poll, too.
+    /// Records that a notification was lost. Later notifications then request a poll.
     pub(super) fn add_lost(&self) {
         self.lock().was_lost = true;
         self.added.notify_one();
@@ -124,7 +124,7 @@ fn notifications(changes: impl IntoIterator<Item = Change>) -> Vec<String> {
 }
 
 impl Notification {
-    /// Reads a notification. One that cannot be read, maybe of another release, asks for a poll.
+    /// Reads a notification. An unreadable one, perhaps of another release, requests a poll.
     pub(super) fn read(text: &str) -> Self {
         text.split(',').map(change).collect::<Option<_>>().map_or(Self::Anything, Self::Games)
     }

@@ -42,7 +42,7 @@ pub async fn follow(hub: Weak<Hub>, pool: PgPool, database: Option<Database>) {
         let is_same;
         (listener, is_same) = live_listener(listener, database.as_ref()).await;
         has_missed |= !is_same;
-        // The listener hears changes from here on; the poll finds earlier ones.
+        // The listener receives changes from here on; the poll finds earlier ones.
         let Some(present) = hub.upgrade() else { return };
         if has_missed && players_notified.is_none_or(|at| at.elapsed() >= PLAYERS_PAUSE) {
             present.notify_all_players();

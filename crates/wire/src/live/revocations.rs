@@ -59,7 +59,7 @@ impl Default for Revocations {
 }
 
 impl Revocations {
-    /// The least `credentials_version` of a player that is accepted, if earlier ones were revoked of late.
+    /// The least `credentials_version` of a player that is accepted, if earlier ones were revoked recently.
     pub fn least_version(&self, player: PlayerId) -> Option<i32> {
         self.read().get(&player).map(|entry| entry.least_version)
     }
@@ -76,7 +76,7 @@ impl Revocations {
         self.standing(player)?.suspension.filter(|suspension| suspension.is_active(now))
     }
 
-    /// Whether the revocations of the other processes are known.
+    /// Whether the revocations of the other processes are up to date.
     pub fn are_current(&self) -> bool {
         self.read_at.borrow().is_some_and(|at| at.elapsed() < CURRENT_FOR)
     }
@@ -86,7 +86,7 @@ impl Revocations {
         self.read_at.borrow().unwrap_or(self.begin).elapsed()
     }
 
-    /// Waits until the revocations of the other processes are known; returns whether they are. Cancel-safe.
+    /// Waits until the revocations of the other processes are up to date; returns whether they are. Cancel-safe.
     pub async fn refreshed(&self) -> bool {
         let since = Instant::now().checked_sub(CURRENT_FOR);
         let mut read_at = self.read_at.subscribe();
@@ -115,7 +115,7 @@ impl Revocations {
         }
     }
 
-    /// Forgets all suspensions of players that are not among these: a database that was set back may have fewer.
+    /// Removes the suspensions of all other players: a database that was set back may have fewer.
     pub(super) fn keep_suspensions_of(&self, suspended: &HashSet<PlayerId>) {
         for (player, entry) in self.write().iter_mut() {
             if !suspended.contains(player) {

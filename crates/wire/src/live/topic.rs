@@ -46,7 +46,7 @@ impl TopicValue {
         is_new
     }
 
-    /// Records a change at a player's topic. Returns whether it is new: a process hears of its own changes twice.
+    /// Records a change at a player's topic. Returns whether it is new, because a process is notified of its own changes twice.
     pub(super) fn add(&mut self, change: &Change) -> bool {
         let known = self.games.iter().position(|named| named.game == change.game);
         if let Some(known) = known {

@@ -76,7 +76,7 @@ fn batches(games: impl Iterator<Item = (Uuid, i32)>) -> Vec<Vec<Uuid>> {
     batches
 }
 
-/// The archives with another importer. One that cannot be read is logged and stays: its game's row names the importer no more.
+/// Replaces the importer in archives. An archive that cannot be read is logged and stays: the game's row no longer names the importer.
 fn amend_all(archives: Vec<(Uuid, Vec<u8>)>, importer: Option<PlayerId>) -> Vec<(Uuid, Vec<u8>)> {
     let amended = archives.into_iter().filter_map(|(id, archive)| match amend(id, &archive, importer) {
         Ok(amended) => Some((id, amended)),

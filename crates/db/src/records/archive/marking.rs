@@ -1,4 +1,4 @@
-//! The mark that keeps older binaries away while logs are archived: they would find no moves.
+//! The mark that excludes older binaries while logs are archived: they would find no moves.
 
 use sqlx::{PgConnection, PgPool};
 use time::{Duration, OffsetDateTime};
@@ -12,8 +12,8 @@ const MIGRATION: i64 = 34;
 /// How long servers archive nothing after that migration, or after the mark was lowered. By then an update is complete, or was undone.
 const SETTLING: Duration = Duration::DAY;
 
-/// Whether the update that brought the archive is some time ago, and no server of the release before is connected. Once the
-/// mark is raised, it keeps those servers away.
+/// Whether the update that brought the archive is complete: some time has passed, and no server of the release before is connected. The
+/// raised mark excludes those servers.
 pub async fn is_settled(pool: &PgPool, now: OffsetDateTime) -> Result<bool, DbError> {
     let found = sqlx::query!(
         r#"
@@ -27,8 +27,8 @@ pub async fn is_settled(pool: &PgPool, now: OffsetDateTime) -> Result<bool, DbEr
     Ok(now - found.migrated_at >= SETTLING && !found.may_be_read)
 }
 
-/// Whether no server of the release before works on the database: none ever had, or the mark keeps them away. Then games may be what
-/// such a server would continue otherwise.
+/// Whether no server of the release before works on the database: none ever did, or the mark excludes them. Only then may games be in
+/// states that such a server would continue.
 pub async fn excludes_former(pool: &PgPool) -> Result<bool, DbError> {
     let found = sqlx::query_scalar!(
         r#"select least_migration_before is not null or not had_players as "excludes!" from archive_state"#

@@ -60,7 +60,7 @@ pub struct Rebuild {
     pub is_loaded: bool,
 }
 
-/// Begins a rebuild. One that is under way is forgotten, and its process stops.
+/// Begins a rebuild. A rebuild in progress is dropped, and its process stops.
 pub async fn begin(pool: &PgPool) -> Result<Rebuild, DbError> {
     let mut transaction = pool.begin().await?;
     allow_long_work(&mut transaction).await?;

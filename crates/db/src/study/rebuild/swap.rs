@@ -63,7 +63,7 @@ macro_rules! exchange {
     };
 }
 
-/// All change places.
+/// The tables exchange their names.
 const RENAME: &str = concat!(
     exchange!("explored_move"),
     exchange!("explored_game"),

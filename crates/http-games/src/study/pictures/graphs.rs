@@ -123,7 +123,7 @@ async fn find(
     find_visible(state, id, reader).await
 }
 
-/// How a graph is wanted.
+/// The requested graph: its view, and the width of a PNG.
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
     view: View,

@@ -104,7 +104,7 @@ struct GamePage {
     /// "Kalah, practice, 12 plies. Ana to move."
     description: String,
     variant: &'static str,
-    /// How the game stands, as a sentence.
+    /// The status of the game, as a sentence.
     status: String,
     players: [PagePlayer; 2],
     /// How many plies were played, in words.
