@@ -15,9 +15,9 @@ use super::{
 };
 use crate::connection::DbError;
 
-/// A statement that reads [`LogRow`]s: those of `$events`, with the columns of `event`, and the archives of the games that `$games` names.
-/// An archive comes before the other rows of its game. The statement leaves out what its caller knows: the id of one game, the kind and
-/// the detail of plies. They would take a tenth of its time.
+/// A statement that reads [`LogRow`]s. Its rows are those of `$events`, with the columns of `event`, and the archives of the games that
+/// `$games` names. An archive comes before the other rows of its game. The statement leaves out values that its caller knows: the id of a
+/// single game, and the kind and the detail of plies. Each column less saves a tenth of its time.
 macro_rules! query_logs {
     (events of games, $($rest:tt)+) => {
         $crate::games::logs::query_logs!(
