@@ -1,7 +1,7 @@
 //! The REST API.
 //!
-//! The server: its workers, its routes, their document, and the page. Handlers stand in `mancala-http-games` and
-//! `mancala-http-players`, and on `mancala-http`.
+//! The server: its workers, its routes, their document, and the page. The handlers are in `mancala-http-games` and `mancala-http-players`,
+//! which build on `mancala-http`.
 
 mod docs;
 mod fixed;

@@ -1,7 +1,7 @@
-//! What the explorer counts of a game: the positions that it came to, what was played there, and how it ended.
+//! The explorer's counts of a game: the positions that it reached, the moves that were played there, and its result.
 //!
-//! A key stands for a position, whatever came before it. `docs/explorer.md` says how keys are made. A change of the
-//! keys requires a reindex of all games.
+//! A key identifies a position, independently of earlier positions. `docs/explorer.md` says how keys are made. A change of the keys
+//! requires a reindex of all games.
 
 use std::{
     collections::{HashMap, HashSet, hash_map::Entry},

@@ -3,9 +3,8 @@
 //! A game is the fold of its log: [`Game::decide`] says which events a command leads to, and [`Game::apply`] is the
 //! only way in which a game changes. Both are pure: time, new ids and random numbers are arguments.
 //!
-//! This crate knows the rules of the games (`mancala-rules`), seats, clocks and offers. It also knows what follows from
-//! a game: its record, its notices, and what the explorer counts of it. It does not know how games are stored, sent or
-//! requested.
+//! This crate knows the rules of the games (`mancala-rules`), seats, clocks and offers. It also knows what is derived from a game: its
+//! record, its notices, and its counts in the explorer. It does not know how games are stored, sent or requested.
 //!
 //! ```
 //! use mancala_domain::{

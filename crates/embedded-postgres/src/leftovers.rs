@@ -1,4 +1,4 @@
-//! What a killed run leaves behind: processes that still work on the database, and a file that names one of them.
+//! The leftovers of a killed run: processes that still work on the database, and a file that names one of them.
 //!
 //! PostgreSQL refuses to start if that file names a living process, even an unrelated one or a zombie. So this module
 //! ends the real leftovers and removes the file. Does not know how a server is started.

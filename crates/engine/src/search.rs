@@ -1,10 +1,10 @@
 //! The search itself: alpha-beta with a transposition table and null windows (principal variation search). Knows no
 //! rule.
 //!
-//! Each position has two values. One is the result of looking ahead by so many plies, which may be an estimate. The
-//! other is an interval that the true value is proven to lie in. It begins as what the seeds still in pits can change,
-//! and follows from the intervals of the moves alone, never from an estimate. So a value is exact where that interval
-//! is a single number, whatever was cut off, evicted or estimated on the way.
+//! Each position has two values. The first is the result of searching a number of plies ahead, which may be an estimate. The other is an
+//! interval that the true value is proven to lie in. The interval begins as the change that the seeds in pits can still make. After that it
+//! follows from the intervals of the moves alone, never from an estimate. So a value is exact where that interval is a single number,
+//! whatever was cut off, evicted or estimated on the way.
 
 use crate::{
     child::Child,

@@ -3,9 +3,8 @@
 //! The requests wait in a queue in the database until the analysis is stored and the game's log has its event. If a process
 //! dies, another one takes the request when the lease expires. A stored analysis is not repeated.
 //!
-//! While requests of others wait, a game is analysed in slices. After each, the judged plies are stored with the
-//! request, which moves into the next round. A later worker goes on from there. Every ply is judged with the same
-//! bounds in any case.
+//! While requests of others wait, a game is analysed in slices. After each, the judged plies are stored with the request, which moves into
+//! the next round. A later worker continues there. Every ply is judged with the same bounds in any case.
 
 use std::{
     sync::{Arc, LazyLock, Mutex, MutexGuard},

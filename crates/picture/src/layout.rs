@@ -1,7 +1,7 @@
-//! Where pits, stores and seeds lie in the picture of a board. Knows how many there are, and not how they look.
+//! The positions of pits, stores and seeds in the picture of a board. Knows how many there are, and not how they look.
 //!
-//! A picture is 640 units wide for every board: shown at 320 pixels, a unit is half a pixel. Counts stand beside the
-//! pits, on the wood. So they are readable for any number of seeds and any width of pits.
+//! A picture is 640 units wide for every board: shown at 320 pixels, a unit is half a pixel. Counts are drawn beside the pits, on the wood.
+//! So they are readable for any number of seeds and any width of pits.
 
 use std::{f64::consts::TAU, sync::LazyLock};
 

@@ -1,5 +1,5 @@
-//! Draws boards and courses of mancala games as SVG: one text each, without a script and without external resources; and
-//! these as PNG.
+//! Draws boards and courses of mancala games as SVG: one text each, without a script and without external resources. Also renders them as
+//! PNG.
 //!
 //! [`draw_board`] draws a position, [`draw_graph`] draws the lead over a whole game, or its value. Each picture's `title`
 //! and `desc` say its content in words. [`render_png`] makes pixels of them, with fonts of its own.

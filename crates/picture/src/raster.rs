@@ -1,4 +1,4 @@
-//! Pixels of a picture, as PNG. Knows SVG and the two fonts of `font`, and nothing of what is drawn.
+//! Pixels of a picture, as PNG. Knows SVG and the two fonts of `font`, and nothing of the drawing's meaning.
 //!
 //! This module reads no file, no font of the system and no resource of another place. So the same picture has the same pixels
 //! on every machine.

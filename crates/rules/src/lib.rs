@@ -1,4 +1,4 @@
-//! The games, as pure values: what a position is, which moves it allows, what a move does, how a game ends.
+//! The games, as pure values: positions, their legal moves, the effects of moves, and the ends of games.
 //!
 //! Everything here is total: no function panics on any input, does I/O, reads a clock or draws random numbers. The text
 //! forms (`FromStr` and `Display`) are the only wire format. This crate knows nothing of seats, time, storage or HTTP,

@@ -1,7 +1,7 @@
-//! Unions whose tag says which fields are there, as one flat object each.
+//! Unions whose tag decides which fields are present, as one flat object each.
 //!
-//! Many generators turn `oneOf` into empty or ambiguous classes. A flat object has all fields of all alternatives; which of them
-//! are there stands in a table. An unknown tag is an object as well.
+//! Many generators turn `oneOf` into empty or ambiguous classes. A flat object has all fields of all alternatives; a table lists the fields
+//! of each tag. An unknown tag is an object as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Words that may grow: strings whose known values stand in `x-extensible-enum` and in the description.
+//! Words that may grow: strings whose known values are listed in `x-extensible-enum` and in the description.
 //!
 //! A client that is generated from a closed list fails on a new value, and few generators understand a list beside any other string.
 

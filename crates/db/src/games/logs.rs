@@ -1,7 +1,7 @@
 //! The logs of games as they are stored: rows of `event`, a row of `archived_log`, or both.
 //!
-//! An archive has the first events of a log; later ones stand in `event`. Both are read by one statement, so that a reader sees
-//! each event once, whatever is archived meanwhile. Writing archives is in [`records::archive`](crate::records::archive).
+//! An archive has the first events of a log; later ones are rows of `event`. Both are read by one statement, so that a reader sees each
+//! event once, even if the log is archived meanwhile. Writing archives is in [`records::archive`](crate::records::archive).
 //!
 //! Queries are checked at compile time, so their text must be literals: macros join the shared parts to each of them.
 

@@ -4,8 +4,8 @@
 //! the index does not answer are checked row by row, on at most `SCAN_MAX` rows. A page that ends for this reason may
 //! be short, or empty, and the next one continues there. So the cost of a page is bounded for every filter.
 //!
-//! Pages follow each other by keyset. Keys are compared as rows and never with `null or …`: one plan serves all values,
-//! and it looks up only what is always compared.
+//! Pages follow each other by keyset. Keys are compared as rows and never with `null or …`: one plan serves all values. A plan can use an
+//! index only for comparisons that are always made.
 
 mod condition;
 mod filter;

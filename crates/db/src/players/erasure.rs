@@ -1,9 +1,10 @@
 //! The erasure of players.
 //!
-//! Nothing personal of an erased player is stored: [`personal_data`](super::personal_data) says what becomes of each column. [`erase`]
-//! deletes what the release before knows. Triggers on `player.kind` delete what came later, whatever release erases. Whatever inserts a row of
-//! a player locks the player's row first, at least `for share`, and inserts nothing for a deleted player. The erasure locks it
-//! `for no key update`, and deletes by later statements. So either the erasure sees a row, or the row is not stored.
+//! Nothing personal of an erased player is stored: [`personal_data`](super::personal_data) says how each column is erased. [`erase`]
+//! deletes the rows that the release before knows. Triggers on `player.kind` delete the rows of later tables, also if an older release
+//! erases. Every statement that inserts a row of a player locks the player's row first, at least `for share`, and inserts nothing for a
+//! deleted player. The erasure locks it `for no key update`, and deletes by later statements. So either the erasure sees a row, or the row
+//! is not stored.
 
 use mancala_domain::{PlayerId, PlayerName};
 use sqlx::{PgConnection, PgPool};

@@ -1,7 +1,7 @@
-//! A player's data, declared once: every column that names a player, or may say something about one, and what becomes of it.
+//! A player's data, declared once: every column that names a player, or may have data about one, and its treatment.
 //!
-//! The erasure and the merge delete by this list, and the export has the fields that it names. Tests compare the list with the
-//! schema and with what an erasure and a merge leave, so a new table cannot be forgotten.
+//! The erasure and the merge delete by this list, and the export has the fields that it names. Tests compare the list with the schema, and
+//! with the rows that an erasure and a merge leave, so a new table cannot be forgotten.
 
 use std::{fmt::Write, sync::LazyLock};
 

@@ -1,5 +1,5 @@
-//! What may happen next in a game: [`Game::decide`](crate::Game::decide) answers commands, and
-//! [`Game::due`](crate::Game::due) the passing of time. Nothing else decides it.
+//! Decisions about the next events of a game: [`Game::decide`](crate::Game::decide) answers commands, and [`Game::due`](crate::Game::due)
+//! finds events that time has made due. No other code makes such decisions.
 //!
 //! Knows the order of the checks, which is the API's contract. Does not know how a game is stored, or how a refusal is
 //! shown.

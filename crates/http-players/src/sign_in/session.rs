@@ -1,8 +1,8 @@
 //! The session of a sign-in, from its beginning until the person is back: sealed, and in the hands of the client that began it.
 //!
-//! The issuer's answer comes back through a browser, where others may read it or send their own. Without the session, which only the client
-//! that began has, it is worth nothing. The server keeps nothing until the session is used. What goes to the issuer is derived from a
-//! secret that the seal hides, also from the client.
+//! The issuer's answer comes back through a browser, where others may read it or send their own. The answer is worthless without the
+//! session, which only that client has. The server keeps nothing until the session is used. The values for the issuer are derived from a
+//! secret that the seal hides, even from the client.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use mancala_db::players::{OwnPlayer, refresh_tokens::Hash};

@@ -1,8 +1,8 @@
 //! Answers that clients have not read yet: how many bytes of them a process keeps, in all and for each address.
 //!
-//! A client that reads slowly keeps its answer in memory. So long answers are handed to the connection in small pieces, and
-//! count until the last piece is handed over. Beyond the limits a long answer is replaced by 503. Only what tells that a request
-//! has changed something is always sent, and counts.
+//! A client that reads slowly keeps its answer in memory. So long answers are handed to the connection in small pieces, and count until the
+//! last piece is handed over. Beyond the limits a long answer is replaced by 503. Only the answer to a request that has changed something
+//! is always sent, and counts.
 
 use std::{
     collections::HashMap,

@@ -1,9 +1,9 @@
 //! All faults of a JSON body, by the schema of its type.
 //!
-//! serde stops at the first fault, and so do handlers that do not collect theirs. When a request is refused, a short body
-//! is compared with the schema. So the answer names every part that is missing, unknown, of the wrong type, or out of
-//! bounds. A request that is not refused costs nothing but the note that its body was read. A validator for JSON Schema
-//! would name the branches of a union that do not match; here the field that tells them apart decides.
+//! serde stops at the first fault, and so do handlers that do not collect theirs. When a request is refused, a short body is compared with
+//! the schema. So the answer names every part that is missing, unknown, of the wrong type, or out of bounds. A request that is not refused
+//! costs nothing but the note that its body was read. A validator for JSON Schema would name the branches of a union that do not match;
+//! here the field that identifies the branch decides.
 
 use std::{borrow::Cow, fmt};
 

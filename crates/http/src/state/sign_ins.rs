@@ -1,8 +1,8 @@
 //! The limits of sign-ins by account, so that a password cannot be guessed from many addresses.
 //!
-//! Failed attempts on an account share a bucket, whatever network they come from, and whether or not the account exists. A network
-//! from which the account was signed in to of late has a bucket of its own instead (`request::known`). So guesses slow down neither the
-//! owner's usual networks nor devices with a refresh token, and elsewhere the owner waits for seconds, with 429.
+//! Failed attempts on an account share a bucket, from whichever networks they come, and whether or not the account exists. A network from
+//! which the account was recently signed in to has a bucket of its own instead (`request::known`). So guesses slow down neither the owner's
+//! usual networks nor devices with a refresh token, and elsewhere the owner waits for seconds, with 429.
 //!
 //! Each process counts for itself, in memory, by keyed hashes, which do not show which network belongs to which account.
 

@@ -1,6 +1,6 @@
 //! Push notifications: the job sends the notices to devices that `jobs::webhooks` makes from the appends of games.
 //!
-//! `channel` leases devices for `jobs::outbound`, `attempts` sends to one device, and `schedule` decides what follows from an answer.
+//! `channel` leases devices for `jobs::outbound`, `attempts` sends to one device, and `schedule` decides on the next step after an answer.
 
 mod attempts;
 mod channel;

@@ -1,9 +1,9 @@
-//! Push notifications: what a device shows, in its language, and how a service of push notifications is asked to show it.
+//! Push notifications: their text in the language of the device, and the request to a push service.
 //!
-//! `web` speaks to the push services of browsers (RFC 8030), `vapid` signs (RFC 8292), `encryption` seals (RFC 8291).
-//! `fcm` and `apns` speak to the services of Google and Apple for apps. `service_account` has Google's access tokens, `gate`
-//! the pauses of both services, and `app_sender` their connections. `texts` has the words.
-//! What is sent goes by the checked connections of `webhook`. Knows no database and no HTTP of the API.
+//! `web` speaks to the push services of browsers (RFC 8030), `vapid` signs (RFC 8292), `encryption` seals (RFC 8291). `fcm` and `apns`
+//! speak to the services of Google and Apple for apps. `service_account` has Google's access tokens, `gate` the pauses of both services,
+//! and `app_sender` their connections. `texts` has the words. Requests use the checked connections of `webhook`. Knows no database and no
+//! HTTP of the API.
 
 mod apns;
 mod app_sender;

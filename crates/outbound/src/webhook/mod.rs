@@ -1,5 +1,5 @@
 //! Sends webhooks and push notifications to addresses that players name: which addresses are allowed, one attempt, and the connections that
-//! are kept. What issuers of sign-ins publish is fetched under the same rules.
+//! are kept. Documents and keys of issuers of sign-ins are fetched under the same rules.
 //!
 //! A player could name an address on this machine or in its networks, so that the server sends requests to services that trust
 //! it (SSRF). Therefore only public addresses are allowed unless the operator permits others; see `address`. This folder knows

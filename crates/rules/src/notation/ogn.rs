@@ -1,9 +1,8 @@
 //! Files and positions of Aualé and of its engine Aalina: the Oware Game Notation (OGN), and the board in one line,
 //! which they call FEN. Knows no other game than Oware.
 //!
-//! Both programs play Oware with six pits and four seeds by the rules called abapa. These rules are `oware/standard`,
-//! so every file is read as that, whatever name its variant has, and no other game is written. The form differs from
-//! that of records:
+//! Both programs play Oware with six pits and four seeds by the rules called abapa. These rules are `oware/standard`, so every file is read
+//! as that, even if its variant has another name, and no other game is written. The form differs from that of records:
 //!
 //! - The result is the score, such as `28-20`, or `*`. In a game that the rules have not ended, the higher score wins.
 //!   A score has at most as many seeds as the game.

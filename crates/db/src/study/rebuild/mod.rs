@@ -1,4 +1,4 @@
-//! Building the explorer anew, beside the one that is in use.
+//! Rebuilding the explorer, beside the one that is in use.
 //!
 //! 1. [`begin`](state::begin) empties the tables of the new explorer, or [`take_over`](state::take_over) goes on with what another
 //!    process has left.
