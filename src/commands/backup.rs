@@ -38,7 +38,7 @@ pub fn backup(options: &Serve, backup: &Backup) -> Result<(), Failure> {
             Some(key) => copy_key(key, &key_place).map_err(|error| Failure::of_file(&key_place, &error))?,
             None => false,
         };
-        // Last: where the dump is, all of the backup is.
+        // The dump is placed last: if it is there, the whole backup is.
         dump.place_new(place).map_err(|error| Failure::of_file(place, &error))?;
         // The backup is good without it: the database may be a standby, or of an older release.
         if let Err(error) = backups::note(&pool).await {

@@ -29,7 +29,7 @@ use super::{
 const NAMES_AT_ONCE: u32 = 1000;
 
 pub fn names(options: &Serve, names: &Names) -> Result<(), Failure> {
-    // Before the database is opened: a file that cannot be read changes nothing.
+    // The file is read before the database is opened, so that an unreadable file changes nothing.
     let new = match names {
         Names::Load { file } => Some(read(file)?),
         _ => None,

@@ -36,7 +36,7 @@ pub fn serve(options: &Serve) -> Result<(), Failure> {
     database::check_meant(options)?;
     let mut embedded = None;
     let served = actix_web::rt::System::new().block_on(start_and_run(options, &mut embedded));
-    // After all its clients.
+    // PostgreSQL stops after all its clients.
     if let Some(embedded) = embedded {
         embedded.stop();
     }
@@ -59,7 +59,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
     let bound = Bound::to(&options.listen)?;
     let metrics_bound = options.metrics_listen.as_ref().map(Bound::to).transpose()?;
     let demand = demand(options);
-    // Before the database is started: with too few connections or files the server does not start.
+    // The plans come before the database is started: with too few connections or files the server does not start.
     let plan = ConnectionPlan::of(demand, options.db_connections).map_err(too_few_connections)?;
     let files = FilePlan::of_process(plan.total()).map_err(Failure::new)?;
     let Some(database) = database::open(&options.database, embedded, &mut stops).await? else { return Ok(()) };
@@ -75,7 +75,7 @@ async fn start_and_run(options: &Serve, embedded: &mut Option<Embedded>) -> Resu
         return Ok(());
     };
     migrated?;
-    // Before anything judges a deadline. Unless this succeeds, the server begins with the machine's time of day.
+    // The clock comes before any deadline is judged. If this fails, the server begins with the machine's time of day.
     database::follow_clock(&database).await;
     let (plan, jobs_delay) = connections::fitted(demand, plan, &database, options.database.wait()).await;
     let metrics = Arc::new(Metrics::new(clock::now().unix_timestamp()));

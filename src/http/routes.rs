@@ -60,7 +60,7 @@ fn v1(routes: &mut Routes<'_, '_>) {
     routes
         // The most frequent stand first, because a request is matched against one after the other.
         .service(moves::play_move)
-        // Before `get_game`, whose pattern matches this path too.
+        // This route comes before `get_game`, whose pattern matches the path too.
         .service(list_export::export_games)
         .service(lifecycle::get_game)
         .service(moves::list_moves)

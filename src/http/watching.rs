@@ -56,7 +56,7 @@ fn watch_waiters(Shared { hub, writers, metrics, database, plan, reserved_names,
             hub.stored(change);
         }
     });
-    // First: without its connection no token is accepted.
+    // The clock comes first, because no token is accepted without its connection.
     let clock = ClockWatch::new(metrics.clone());
     let on_sight = move |sight: &Sight| clock.set(sight);
     let names = reserved_names.clone();

@@ -129,7 +129,7 @@ fn variable(name: &str) -> Option<String> {
 }
 
 fn filter() -> Result<EnvFilter, TelemetryError> {
-    // Not ignored: `variable` takes a value that is no text for none.
+    // The variable is checked here, because `variable` treats a value that is no text as absent.
     if env::var_os("RUST_LOG").is_some_and(|value| value.to_str().is_none()) {
         return Err(TelemetryError::Filter("it is not UTF-8".to_owned()));
     }

@@ -113,7 +113,7 @@ pub async fn merge(
     // Creations of the players hold the locks for a moment each.
     wait_longer_for_locks(&mut transaction).await?;
     let locked = lock(&mut transaction, guest, account.player.id).await?;
-    // A statement of its own: while the locks were waited for, another merge may have stored a row.
+    // A separate statement: another merge may have stored a row during the wait for the locks.
     let earlier = sqlx::query_scalar!("select player_id from merged_guest where guest_id = $1", guest.0);
     let earlier = earlier.fetch_optional(&mut *transaction).instrument(statement("select merged_guest")).await?;
     if let Some(refused) = locked.check(version, account, earlier) {
@@ -132,7 +132,7 @@ pub async fn merge(
     // The lock keeps the imported games from being archived, or restored from an archive, until the merge ends.
     let imported = lock_imports(&mut transaction, guest).await?;
     amend_imports(&mut transaction, &imported, Some(account.player.id)).await?;
-    // First: the games' rows say whether their players have webhooks or devices.
+    // The handover comes first: the games' rows then say whether their players have webhooks or devices.
     hand_over(&mut transaction, guest, account.player.id, now).await?;
     lock_others(&mut transaction, guest).await?;
     blocks::hand_over(&mut transaction, guest, account.player.id).await?;

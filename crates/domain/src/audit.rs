@@ -189,8 +189,8 @@ fn flaws_of_log(log: &[Event]) -> Vec<Flaw> {
     flaws
 }
 
-/// Takebacks that take back other increments than those of the turns that they undo. One of a release that keeps increments
-/// takes none.
+/// The takebacks whose increments differ from those of the turns that they undo. A takeback of a release that keeps increments takes none
+/// back.
 fn flaws_of_increments(id: GameId, log: &[Event]) -> Vec<Flaw> {
     let taken = |event: &Event| match event.fact {
         Fact::Moved(Moved { mv: PlyAction::Takeback { to_ply, increments }, .. }) => {

@@ -84,7 +84,7 @@ impl Time {
         }
     }
 
-    /// Increments go out of the banks again. A bank is never below zero.
+    /// Takes increments out of the banks again. A bank is never below zero.
     pub fn take_back(&mut self, increments: BySeat<Duration>) {
         for seat in Seat::ALL {
             self.banks[seat] = (self.banks[seat] - increments[seat]).max(Duration::ZERO);

@@ -100,7 +100,7 @@ pub(crate) struct Entry {
 pub(crate) struct MovePlace(u8);
 
 impl MovePlace {
-    /// No move, or one behind those that have a place.
+    /// No move, or a move beyond the last place.
     pub const NONE: Self = Self(0x1f);
 
     /// The place of the move with this index.

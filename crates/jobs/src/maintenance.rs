@@ -40,7 +40,7 @@ pub async fn run(pool: PgPool, writers: Arc<Writers>, metrics: Arc<Metrics>, set
     let [naming, observing, erasing, abandoning, purging, archiving] =
         JOBS.map(|(name, begins, ends)| Rounds::new(&metrics, name, begins, ends));
     loop {
-        // At once after the start, which may be the first of this release.
+        // The names are claimed at once after the start, which may be the first start of this release.
         naming.run(names::claim(&pool)).await;
         observing.run(observation::observe(&pool, metrics.upkeep())).await;
         tokio::time::sleep(PAUSE).await;

@@ -161,7 +161,7 @@ pub struct ImportTerms {
     pub visibility: Visibility,
     pub now: OffsetDateTime,
     pub read: ReadGame,
-    /// Goes into the keys of the games. A run with the same salt as an earlier one stores no game of the same text again.
+    /// The salt of the games' keys. A run with the salt of an earlier one stores no game with the same text again.
     pub salt: Vec<u8>,
     pub patience: Patience,
     pub on_progress: OnImportProgress,

@@ -172,7 +172,7 @@ impl BoardSvg {
     }
 }
 
-/// What the last move did at a place, or will be done first: the first of these that applies.
+/// The mark of a place after the last move. If several apply, the first of these is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// The move lifted the seeds of this pit, or South has chosen it and not yet sown.

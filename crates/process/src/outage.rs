@@ -232,7 +232,7 @@ mod tests {
     fn work_behind_the_database_has_no_lines_while_that_is_away() {
         let (outage, begun) = (Outage::behind_database("waits", "goes on"), Instant::now());
         let at = |seconds| begun + Duration::from_secs(seconds);
-        // Before the outage is found, during it, and just after it.
+        // The failures come before the outage is found, during it, and just after it.
         assert!(!outage.count(at(0), ANSWERS) && !outage.count(at(4), ANSWERS));
         assert!((5..60).all(|second| !outage.count(at(second), Availability::Away)));
         let back = Availability::Answers { since: Some(at(60)) };

@@ -16,7 +16,7 @@ pub struct Mail {
     pub id: Uuid,
     /// The kind of mail, which chooses its text.
     pub kind: MailKind,
-    /// Where it goes.
+    /// The recipient's address.
     pub recipient: EmailAddress,
     /// The account that it is about, and its name.
     pub player: PlayerId,

@@ -81,7 +81,8 @@ pub(crate) async fn load(
 }
 
 async fn rows(executor: impl PgExecutor<'_>, ids: &[Uuid], histories: Histories) -> Result<Vec<GameRow>, DbError> {
-    // Only games that are over have an archive. Then the plies are all in it. By the limit PostgreSQL does not look for those of running games.
+    // Only games that are over have an archive, and all of their plies are in it. Because of the limit, PostgreSQL does not search for
+    // archives of running games.
     let rows = query_with_archive!(
         query_as(GameRow),
         r#"

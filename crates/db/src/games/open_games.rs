@@ -64,7 +64,8 @@ pub(super) async fn count(connection: &mut PgConnection, game: &Game) -> Result<
     .execute(&mut *connection)
     .instrument(statement("select pg_advisory_xact_lock"))
     .await?;
-    // A statement of its own: it sees all that was stored before the lock. A game that is stored again after a lost answer is not counted twice.
+    // A separate statement sees all rows that were stored before the lock. A game that is stored again after a lost answer is not counted
+    // twice.
     let open = sqlx::query!(
         r#"
         with listed as (

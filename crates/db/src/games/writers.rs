@@ -220,7 +220,7 @@ impl Writer {
     ) {
         let mut backlog = Vec::with_capacity(GROUP_MAX);
         loop {
-            // First: under load the queue is never empty.
+            // The check comes first, because under load the queue is never empty.
             if let Ok(check) = checks.try_recv() {
                 self.check(check).await;
             }

@@ -280,7 +280,7 @@ async fn lock(connection: &mut PgConnection, player: PlayerId) -> Result<Option<
     let kind = sqlx::query_scalar!("select kind from player where id = $1 for no key update", player.0);
     let kind = kind.fetch_optional(&mut *connection).instrument(statement("lock player")).await?;
     let Some(kind) = kind else { return Ok(None) };
-    // A statement of its own: while the lock was waited for, a merge may have stored a row.
+    // A separate statement: a merge may have stored a row during the wait for the lock.
     let merged =
         sqlx::query_scalar!(r#"select exists (select from merged_guest where guest_id = $1) as "merged!""#, player.0);
     let merged = merged.fetch_one(connection).instrument(statement("select merged_guest")).await?;

@@ -277,7 +277,7 @@ pub(crate) async fn update_within(
         if leftovers.webhooks == WebhookChoice::Delete {
             delete_webhooks(connection, before.player.id, now).await?;
         }
-        // After the player's row is locked: linking needs its lock and the credentials before.
+        // The identities follow the lock of the player's row: linking needs this lock, and the former credentials.
         if leftovers.identities == IdentityChoice::Unlink {
             unlinked_identities = identities::unlink_all(connection, before.player.id).await?;
         }

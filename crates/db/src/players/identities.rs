@@ -152,7 +152,7 @@ pub async fn link(
 pub async fn unlink(pool: &PgPool, own: &OwnPlayer, issuer: &str, offered: &[String]) -> Result<Unlinked, DbError> {
     let player = own.player.id.0;
     let mut transaction = pool.begin().await?;
-    // A statement of its own: if two unlink at the same time, the second sees what the first has left.
+    // A separate statement: of two concurrent calls, the second sees the changes of the first.
     let locked = sqlx::query_scalar!(
         "select id from player where id = $1 and credentials_version = $2 and kind in ('guest', 'account') for no key update",
         player,

@@ -29,7 +29,7 @@ pub(super) async fn lock(connection: &mut PgConnection, one: PlayerId, other: Pl
     .fetch_all(&mut *connection)
     .instrument(statement("lock players"))
     .await?;
-    // A statement of its own: while the locks were waited for, a merge may have stored a row.
+    // A separate statement: a merge may have stored a row during the wait for the locks.
     let merged = sqlx::query_scalar!("select guest_id from merged_guest where guest_id in ($1, $2)", one.0, other.0);
     let merged = merged.fetch_all(connection).instrument(statement("select merged_guest")).await?;
     Ok([one, other].map(|player| match rows.iter().find(|row| row.id == player.0) {

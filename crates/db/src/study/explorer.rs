@@ -72,7 +72,7 @@ struct Row {
 /// few games.
 pub async fn find(pool: &PgPool, position: PositionKey, origin: Origin) -> Result<PositionStats, DbError> {
     let (is_imported, column) = (origin == Origin::Imported, position_column(position));
-    // Most positions are frequent, or no game came to them. Each of these statements is a snapshot of its own.
+    // Most positions are frequent, or have no games. Each of these statements reads a snapshot of its own.
     let mut connection = pool.acquire().await?;
     let mut rows = frequent_rows(&mut connection, column).await?;
     let mut plies_read = 0;

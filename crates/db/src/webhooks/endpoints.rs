@@ -356,7 +356,7 @@ pub async fn update(
     .instrument(statement("update webhook"))
     .await?;
     if is_enabled && before.disabled_reason.as_deref() == Some(OVERFLOW) {
-        // Otherwise it would be disabled again at once.
+        // The old deliveries are deleted, because they would disable the webhook again at once.
         sqlx::query!("delete from webhook_delivery where webhook_id = $1 and ended_at is null", id)
             .execute(&mut *transaction)
             .instrument(statement("delete webhook_delivery"))

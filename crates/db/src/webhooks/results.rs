@@ -93,7 +93,7 @@ columns! {
         ended: OffsetDateTime,
         /// Whether it makes all due that waits for the endpoint.
         recovers: bool,
-        /// The delivery whose lease it is under, and its attempt.
+        /// The delivery that holds the lease, and its attempt.
         leased_id: Uuid,
         leased_attempt: i32,
         is_last: bool,

@@ -132,7 +132,7 @@ async fn read_chunk(state: &AppState, range: EventRange) -> Result<Arc<Chunk>, P
         write_event(&mut text, event.seq, event.fact.word(), event);
     }
     if follows == Follows::Nothing && last == game.version() {
-        // Without it a client would reconnect to learn that the game is over.
+        // The last event tells the client that the game is over: without it, the client would reconnect to learn that.
         write!(text, "event: end\ndata: {{\"game_id\":\"{}\",\"seq\":{last}}}\n\n", game.id().0)
             .expect(WRITES_TO_MEMORY);
     }

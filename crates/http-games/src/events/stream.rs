@@ -166,7 +166,7 @@ impl<F: Feed> EventStream<F> {
             return Some(BodyChunk::of(format!("retry: {}\n\n", retry_ms + rand::random_range(0..=retry_ms))));
         }
         loop {
-            // Boxed: otherwise a waiting stream would keep the memory that a read takes.
+            // The future is boxed: otherwise a waiting stream would keep the memory of a read.
             match Box::pin(self.feed.read()).await {
                 Ok(FeedRead::Ready(chunk)) => {
                     if let (Some(rest), Some(subscription)) = (chunk.ends_within, &mut self.subscription) {

@@ -90,7 +90,7 @@ pub async fn get_game(
         let found = find_with_code(&state, path.0, reader.0, join_code).await;
         found.map(|found| found.shown(reader.0))
     };
-    // Boxed: otherwise each waiting request would keep the memory of the read future.
+    // The future is boxed: otherwise each waiting request would keep the memory of a read.
     let read_with_permit = async || with_read_permit(&state, Box::pin(read())).await;
     let mut game = if waiting.is_some() { read_with_permit().await? } else { Box::pin(read()).await? };
     let waits = waiting.is_some() && known.has(&game.etag);

@@ -161,7 +161,7 @@ pub async fn delete_imports(
 #[delete("/games/{id}")]
 pub async fn delete_game(
     state: Data<AppState>,
-    // First: a path such as `/v1/games/export` names no game, whether the caller is known or not.
+    // The path comes first: a path such as `/v1/games/export` names no game, whoever calls.
     path: GamePath,
     caller: Caller,
     _: Query<NoQuery>,

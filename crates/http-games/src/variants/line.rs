@@ -199,7 +199,7 @@ impl PlayLine {
         if self.moves.len() > LINE_MOVES_MAX {
             return Err(Problem::invalid("/moves", format!("a line has at most {LINE_MOVES_MAX} moves")));
         }
-        // Also the options of a game whose values are no longer chosen.
+        // The options of a game may have values that can no longer be chosen.
         let options = chosen_options(variant, &self.preset, self.options, OptionSpec::recorded_kind)?;
         Ok((start(&options, self.position.as_deref(), "/position")?, self.moves))
     }

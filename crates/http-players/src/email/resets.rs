@@ -120,7 +120,7 @@ pub(super) async fn set_password(
     if leftovers.identities == IdentityChoice::Unlink {
         suspended::refuse(state, found.player.id).await?;
     }
-    // After the link: only its holder may cause the expensive hash.
+    // The password is checked after the link, so that only a link's holder causes the expensive hash.
     let password = choose_password(password, Some(&found.player.name))?;
     let password_hash = state.passwords.hash(password, known::asker_at(state, network, true)).await?;
     for _ in 0..ATTEMPTS_MAX {

@@ -134,7 +134,7 @@ async fn merge(
             Ok(Merged::NotGuest) => {
                 return Err(Problem::invalid("/guest_token", "the token is an account's: only a guest is merged"));
             }
-            // Otherwise a suspended guest would be free as an account.
+            // A suspended guest is refused, because it would be free as an account.
             Ok(Merged::Suspended(suspension)) => return Err(suspended::refusal(&suspension)),
             Ok(Merged::HasIdentities) => return Err(recent_sign_in::required()),
             Ok(Merged::NoAccount) => return Err(player::gone()),

@@ -71,7 +71,7 @@ pub async fn complete_sign_in(
     for _ in 0..ATTEMPTS_MAX {
         if let Some(own) = identities::find(&state.db, identity).await? {
             suspended::restore(&state, own.player.id, &person).await?;
-            // Otherwise its credentials were revoked since.
+            // Without tokens, the credentials were revoked since.
             if let Some(tokens) = TokenSet::begin(&state, &own, Grant::Identity).await? {
                 known::note(&state, own.player.id, client_address(&request)).await?;
                 return Ok(HttpResponse::Ok().insert_header((header::CACHE_CONTROL, "no-store")).json(tokens));

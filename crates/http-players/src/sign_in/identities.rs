@@ -96,7 +96,7 @@ pub async fn link_identity(
     let LinkIdentity { session, state: returned, code, iss, current_password } = body.0;
     let own = player::find(&state, caller).await?;
     player::refuse_if_of_app(&state, caller.player, OF_APP).await?;
-    // First: a session that is refused for this can be used again.
+    // This check comes first, because a session that it refuses can be used again.
     recent_sign_in::require(&state, &request, (caller, &own), current_password.as_deref()).await?;
     let is_own = |session: &Session| session.links(caller.player, own.credentials_version);
     let proof = Proof { session, state: returned, code, iss };

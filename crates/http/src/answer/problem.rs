@@ -396,7 +396,7 @@ impl ResponseError for Problem {
             .insert_header((X_REQUEST_ID.clone(), self.body.request_id.as_str()))
             .insert_header((header::CONTENT_TYPE, if self.reader.is_some() { PAGE } else { PROBLEM_JSON }))
             .insert_header((header::CACHE_CONTROL, "no-store"));
-        // For the layer that counts refusals.
+        // The code is for the layer that counts refusals.
         response.extensions_mut().insert(self.code());
         if let Some(reader) = self.reader {
             response.insert_header((header::CONTENT_SECURITY_POLICY, PICTURE_POLICY));

@@ -41,7 +41,7 @@ pub async fn envelope(
             Ok(ServiceResponse::new(request, response))
         }
         Ok(Ok(mut response)) => {
-            // The inner one of the two envelopes has it already.
+            // An answer of the inner envelope has the header already.
             if !response.headers().contains_key(&X_REQUEST_ID) {
                 let id = HeaderValue::try_from(request_id()).expect("a UUID is a header value");
                 response.headers_mut().insert(X_REQUEST_ID.clone(), id);

@@ -153,7 +153,7 @@ async fn make_deliveries(
     });
     let present: Vec<_> = present.collect();
     batch.store_deliveries(&deliveries, &present, counted, now).await?;
-    // After the webhooks: all that locks webhooks and devices locks webhooks first.
+    // Devices come after the webhooks, because every transaction that locks both locks webhooks first.
     let (connection, _) = batch.parts();
     pushed.store(connection, notices, games.values(), targets.devices).await?;
     Ok(())

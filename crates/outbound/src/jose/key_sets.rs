@@ -95,7 +95,7 @@ impl KeySets {
         match need {
             Need::Nothing | Need::Refuse | Need::Wait(_) => {}
             Need::Refresh => {
-                // Otherwise another token has begun it.
+                // Without the lock, another token has begun the fetch.
                 if let Ok(one) = published.fetching.clone().try_lock_owned() {
                     drop(self.start(url, published.clone(), one, Purpose::Refresh));
                 }

@@ -88,7 +88,7 @@ fn unsent(error: &Error) -> Unsent {
         // The text may repeat the server's words.
         let cause =
             if error.is_response() { "the server's answer cannot be read".to_owned() } else { error.to_string() };
-        // Only these are known to come before the mail is sent.
+        // Only these failures certainly come before the mail is sent.
         let is_before = error.is_tls() || error.is_client() || cause.to_lowercase().starts_with("connection error");
         return if is_before { Unsent::Unreachable(cause) } else { Unsent::Unknown(cause) };
     };

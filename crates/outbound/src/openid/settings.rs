@@ -119,7 +119,8 @@ pub fn parse(
         if !ids.insert(given.id.clone()) {
             return Err(wrong("another issuer has this id".to_owned()));
         }
-        // Otherwise a client could take the code of one for that of the other, and send it there (RFC 9700, section 4.4).
+        // Issuers share no address: a client could take the code of one issuer for that of another, and send it there (RFC 9700, section
+        // 4.4).
         for uri in &given.redirect_uris {
             if *returning.entry(uri.clone()).or_insert_with(|| given.issuer.clone()) != given.issuer {
                 return Err(wrong("another issuer has one of its redirect_uris: give each its own".to_owned()));

@@ -313,7 +313,7 @@ impl EndpointResponse {
             (Wanted::Challenge(challenge), body) => {
                 self.lacks_challenge = !body.is_some_and(|body| repeats(challenge, body));
             }
-            // After a tired one, the request is sent again.
+            // An answer that reports a tired connection is dropped, because the request is sent again.
             (Wanted::Text(text, _), Some(body)) if !self.is_tired() => drop(text.set(body.clone())),
             (Wanted::Text(..) | Wanted::Nothing, _) => {}
         }

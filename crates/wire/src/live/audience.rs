@@ -57,7 +57,7 @@ impl Audience {
 
     /// Revokes a player's credentials below a version: the process refuses their tokens, and ends their streams.
     pub fn revoke(&self, player: PlayerId, least_version: i32) {
-        // First: a stream that enters after the report reads the entry.
+        // The entry comes first, so that a stream that enters after the report reads it.
         self.revocations.enter(player, least_version, Instant::now());
         if let Some(held) = self.lock().get(&Holder::Player(player)) {
             held.send_if_modified(|least| {

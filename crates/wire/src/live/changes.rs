@@ -31,7 +31,7 @@ pub(super) struct Changes {
 struct PendingChanges {
     /// The last change of each game.
     games: HashMap<GameId, Change>,
-    /// Whether games changed that are not among them.
+    /// Whether other games changed as well, which are not named here.
     are_others: bool,
     /// Whether a notification was lost, with games that may not be among them.
     was_lost: bool,

@@ -89,7 +89,7 @@ async fn listen(hub: &Weak<Hub>, listener: Option<Listener>) -> (Option<Listener
                 until = begun + PAUSE_UNNOTIFIED;
             }
             None => {
-                // Not at once: a lost database rarely returns at once.
+                // The pause comes first, because a lost database rarely returns at once.
                 sleep_until(begun + PAUSE_UNNOTIFIED).await;
                 return (None, true);
             }
