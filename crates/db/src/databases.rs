@@ -102,8 +102,8 @@ pub async fn is_empty(options: &PgConnectOptions) -> Result<bool, DbError> {
 
 /// Creates an empty database for a restore, on the same server and with the same encoding and collation.
 ///
-/// # Errors PostgreSQL would cut the name, or the name is that of the database of `options`. [`drop`] and [`exchange`] refuse these names,
-/// too.
+/// # Errors
+/// PostgreSQL would cut the name, or the name is that of the database of `options`. [`drop`] and [`exchange`] refuse these names, too.
 pub async fn create(options: &PgConnectOptions, name: &str) -> Result<(), DbError> {
     check_other(options, name)?;
     let mut connection = connect(options).await?;
