@@ -7,9 +7,6 @@
 /// The rules of the games: boards, moves, results. Pure; knows nothing of players, time, storage or HTTP.
 pub use mancala_rules as rules;
 
-/// The languages in which the service speaks to people.
-pub use mancala_texts as texts;
-
 /// A played game and its players: commands, events and state. Pure; knows the rules, but no storage or HTTP.
 pub use mancala_domain as domain;
 

@@ -68,10 +68,16 @@ pub async fn read_all(
     .fetch_all(executor)
     .instrument(statement("select event"))
     .await?;
-    let logs = Log::by_game(rows);
+    let mut logs = Log::by_game(rows);
     let is_archived = logs.values().any(|log| log.archive.is_some());
     let wanted: Vec<_> = ranges.iter().map(Seqs::of).collect();
-    let cut = move || wanted.iter().map(|seqs| seqs.of_log(logs.get(&seqs.game))).collect::<Vec<_>>();
+    let mut cut = move || {
+        let part = |(at, seqs): (usize, &Seqs)| {
+            let is_needed_again = wanted[at + 1..].iter().any(|later| later.game == seqs.game);
+            seqs.of_log(if is_needed_again { logs.get(&seqs.game).cloned() } else { logs.remove(&seqs.game) })
+        };
+        wanted.iter().enumerate().map(part).collect::<Vec<_>>()
+    };
     // Other requests share the caller's thread.
     let parts = if is_archived { spawn_blocking(cut).await.map_err(|_| DbError::silent())? } else { cut() };
     Ok(ranges.iter().zip(parts).map(|(range, rows)| LogSlice::of(range, rows?)).collect())
@@ -90,8 +96,8 @@ impl Seqs {
     }
 
     /// The events of the range, with the last ply before it. A game may have several ranges, whose rows were read together.
-    fn of_log(&self, log: Option<&Log>) -> Result<Vec<EventRow>, DbError> {
-        let mut rows = log.cloned().unwrap_or_default().event_rows(self.game)?;
+    fn of_log(&self, log: Option<Log>) -> Result<Vec<EventRow>, DbError> {
+        let mut rows = log.unwrap_or_default().event_rows(self.game)?;
         rows.dedup_by_key(|row| row.seq);
         let is_before = |row: &EventRow| i64::from(row.seq) <= self.after;
         let before = rows.iter().rposition(|row| is_before(row) && row.kind == MOVED);

@@ -10,7 +10,8 @@ use mancala_db::{
 };
 use mancala_domain::{
     Action, Clock, ComputerGames, Event, Game, GameId, JoinContext, Level, OfferAnswer, OfferContext, OfferKind,
-    Player, PlayerId, PlayerKind, Ply, RematchContext, RematchOpponent, Seat, Sharing, Subject, TakebackContext,
+    Player, PlayerId, PlayerKind, Ply, RematchContext, RematchOpponent, Seat, Sharing, Status, Subject,
+    TakebackContext,
 };
 use mancala_http::state::{AppState, recent::Remembered};
 use mancala_process::clock::now;
@@ -199,6 +200,7 @@ async fn load_rematch(state: &AppState, seat: Seat, loaded: &mut Loaded) -> Resu
         loaded.running_games = loaded.running_games.max(games::count_running(&state.db, player).await?);
     }
     if game.is_practice()
+        && game.status() == Status::Finished
         && let Some(player) = &players[seat]
     {
         loaded.computer_games = Some(computer_games(state, player).await?);

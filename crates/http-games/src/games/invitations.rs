@@ -55,11 +55,12 @@ pub async fn list_invitations(
 ) -> Result<HttpResponse, Problem> {
     let query = query.0;
     let limit = games_of_page(&request, query.limit)?;
-    let direction = match query.direction {
-        DirectionWord::Received => Direction::Received,
-        DirectionWord::Sent => Direction::Sent,
+    // Cursors are bound to the words: they never change.
+    let (direction, word) = match query.direction {
+        DirectionWord::Received => (Direction::Received, "Received"),
+        DirectionWord::Sent => (Direction::Sent, "Sent"),
     };
-    let list = format!("invitations {direction:?} {}", caller.player.0);
+    let list = format!("invitations {word} {}", caller.player.0);
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let app = &state;
     let read = |db| async move {

@@ -58,7 +58,7 @@ pub async fn list_games(
     let limit = games_of_page(&request, query.limit)?;
     let filter = query.filter(reader.0)?;
     // A cursor is bound to the order, the filters and the caller.
-    let list = format!("games {} {}", query.sort.as_str(), filter.scope());
+    let list = format!("games {} {}", query.sort.cursor_word(), filter.scope());
     let after = query.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &list)).transpose()?;
     let page = page::read(&state, &Wanted { filter: filter.of_any_viewer(), after, limit }).await?;
     let page = page::without_blocked(&state, page, reader.0).await?;

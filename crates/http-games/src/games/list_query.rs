@@ -173,7 +173,7 @@ pub enum SortWord {
 
 impl SortWord {
     /// The word to which cursors are bound: it never changes.
-    pub const fn as_str(self) -> &'static str {
+    pub const fn cursor_word(self) -> &'static str {
         match self {
             Self::CreatedAt => "CreatedAt",
             Self::FinishedAt => "FinishedAt",

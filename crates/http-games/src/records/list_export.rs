@@ -68,7 +68,7 @@ pub async fn export_games(
     let (ExportGames { format }, list) = read_queries(&request)?;
     let filter = list.filter(reader.0)?;
     // A cursor is bound to the list and to the reader; the format may change.
-    let cursor_scope = format!("export {} {}", list.sort.as_str(), filter.scope());
+    let cursor_scope = format!("export {} {}", list.sort.cursor_word(), filter.scope());
     let after = list.cursor.as_deref().map(|cursor| page_key(&state.cursors, cursor, &cursor_scope)).transpose()?;
     let form = format.unwrap_or(if prefers_text(&request) { ListForm::Text } else { ListForm::Ndjson });
     let export = Export {

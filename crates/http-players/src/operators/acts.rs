@@ -38,7 +38,8 @@ pub async fn list_operator_acts(
 ) -> Result<HttpResponse, Problem> {
     let ListActs { player_id, limit, cursor } = query.0;
     let limit = page_size(limit)?;
-    let list = format!("operator acts {player_id:?}");
+    let of_player = player_id.map_or_else(|| "None".to_owned(), |player| format!("Some({player})"));
+    let list = format!("operator acts {of_player}");
     let before = place_after(&state.cursors, cursor.as_deref(), &list)?;
     let mut found = operators::list_acts(&state.db, player_id.map(PlayerId), before, limit + 1).await?;
     let last = take_page(&mut found, limit);

@@ -65,7 +65,13 @@ pub async fn list_reports(
     };
     // The list's name has the order, so that a cursor of another order is refused.
     let order = if which == Which::Open { "as they came" } else { "last first" };
-    let list = format!("operator reports {which:?} {order}");
+    // Cursors are bound to the words: they never change.
+    let word = match which {
+        Which::Open => "Open".to_owned(),
+        Which::Closed => "Closed".to_owned(),
+        Which::About(PlayerId(player)) => format!("About(PlayerId({player}))"),
+    };
+    let list = format!("operator reports {word} {order}");
     let behind = place_after(&state.cursors, cursor.as_deref(), &list)?;
     let mut found = reports::list(&state.db, which, behind, limit + 1).await?;
     let last = take_page(&mut found, limit);

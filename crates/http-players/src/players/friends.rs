@@ -126,7 +126,7 @@ pub async fn list_friends(
 ) -> Result<HttpResponse, Problem> {
     player::find(&state, caller).await?;
     let ListFriends { status, limit, cursor } = query.0;
-    let list = format!("friends {} {}", status.as_str(), caller.player.0);
+    let list = format!("friends {} {}", status.cursor_word(), caller.player.0);
     let (status, page) = (status.into(), ListPlayers { limit, cursor });
     let read = async |after, limit| friends::list(&state.db, caller.player, status, after, limit).await;
     let moment = |friend: &Friend| (friend.since, friend.player.id);
@@ -164,7 +164,7 @@ enum AskedStatus {
 
 impl AskedStatus {
     /// The word to which cursors are bound: it never changes.
-    const fn as_str(self) -> &'static str {
+    const fn cursor_word(self) -> &'static str {
         match self {
             Self::Friends => "Friends",
             Self::Asked => "Asked",

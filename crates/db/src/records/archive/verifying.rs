@@ -65,5 +65,7 @@ pub(in crate::records) async fn list_orphans(pool: &PgPool, after: Uuid, until: 
         after,
         until,
     );
-    Ok(found.fetch_all(pool).instrument(statement("select event of no game")).await?)
+    let mut found = found.fetch_all(pool).instrument(statement("select event of no game")).await?;
+    found.sort_unstable();
+    Ok(found)
 }
