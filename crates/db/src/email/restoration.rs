@@ -19,7 +19,7 @@ const TIMES_DIFFER: Duration = Duration::minutes(1);
 /// The new credentials of a restored account, which replace the former ones.
 #[derive(Clone, Copy, Debug)]
 pub struct NewCredentials<'a> {
-    /// The hash of a random password that nobody was given.
+    /// The hash of a random password, which is given to no person.
     pub password_hash: &'a str,
     /// The token by which the owner sets a password.
     pub reset: &'a TokenHash,

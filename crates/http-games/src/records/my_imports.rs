@@ -161,7 +161,7 @@ pub async fn delete_imports(
 #[delete("/games/{id}")]
 pub async fn delete_game(
     state: Data<AppState>,
-    // The path comes first: a path such as `/v1/games/export` names no game, whoever calls.
+    // The path comes first: a path such as `/v1/games/export` names no game, also for a caller without a token.
     path: GamePath,
     caller: Caller,
     _: Query<NoQuery>,
