@@ -21,6 +21,7 @@ declare module "*/board.module.css" {
   export const from: string;
   export const captured: string;
   export const legal: string;
+  export const inside: string;
   export const ends: string;
   export const hinted: string;
   export const star: string;
@@ -46,6 +47,7 @@ declare module "*/board.module.css" {
   export const counts: string;
   export const count: string;
   export const store: string;
+  export const long: string;
   export const letter: string;
   export const deep: string;
   export const inHand: string;

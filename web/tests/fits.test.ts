@@ -112,3 +112,52 @@ test("the board of a review is no higher than its window", async () => {
   }
   await ana.leave();
 });
+
+test("on a phone on its side the review's board has most of the window, and the steps are beside it", async () => {
+  const ana = await Person.arrive({ viewport: { width: 844, height: 390 } });
+  const { token } = await guest("Ana");
+  for (const variant of ["kalah", "bao"]) {
+    const { id } = await call<Game>("POST", "/v1/games", token, { variant, side: "south", opponent: { type: "self" } });
+    await ana.open(`/review/${id}`);
+    const [board, steps] = [ana.page.getByRole("group", { name: "Board" }), ana.page.getByRole("toolbar", { name: "Step through the game" })];
+    await board.waitFor();
+    const [at, beside] = [await board.boundingBox(), await steps.boundingBox()];
+    assert.ok(at && at.width > 500 && at.y + at.height <= 390, `the board of ${variant} is at ${JSON.stringify(at)}`);
+    assert.ok(beside && beside.x >= at.x + at.width && beside.y + beside.height <= 390, `the steps of ${variant} are at ${JSON.stringify(beside)}`);
+    await ana.fits(`the review of ${variant}`);
+    await ana.isAccessible(`the review of ${variant} on its side`);
+    await ana.screenshot(`review-side-${variant}`);
+  }
+  await ana.leave();
+});
+
+test("boards to try moves on are no higher than the window below its head", async () => {
+  const ana = await Person.arrive({ viewport: { width: 844, height: 390 } });
+  for (const path of ["/explore/kalah", "/explore/bao", "/rules/kalah", "/rules/bao"]) {
+    await ana.open(path);
+    const board = ana.page.locator("main section [data-ply]");
+    await board.scrollIntoViewIfNeeded();
+    const [box, head] = [await board.boundingBox(), await ana.page.locator("header").boundingBox()];
+    assert.ok(box && head && box.height <= 390 - head.height, `the board of ${path} is ${box?.height} px high`);
+    await ana.screenshot(`tried-${path.slice(1).replace("/", "-")}`);
+  }
+  await ana.leave();
+});
+
+test("the guide has a row of its own, and the button to resign stays where it is", async () => {
+  const ana = await Person.arrive({ viewport: { width: 1280, height: 800 } });
+  await ana.begin("Two players on this device", "Ana");
+  await openGame(ana);
+  const place = async () => (await ana.button("Resign").boundingBox()) ?? assert.fail("there is no button to resign");
+  const before = await place();
+  await ana.page.evaluate(() => localStorage.setItem("mancala.settings", '{"speed":"off","isGuided":false}'));
+  await ana.page.reload();
+  const guide = ana.page.getByRole("region", { name: "Your first game" });
+  await guide.waitFor();
+  assert.deepEqual(await place(), before);
+  const [box, bar] = [await guide.boundingBox(), await ana.page.locator("[data-status]").boundingBox()];
+  assert.ok(box && box.y >= before.y + before.height, `the guide is at ${JSON.stringify(box)}`);
+  assert.ok(bar && bar.y + bar.height <= 800, `the bar is at ${JSON.stringify(bar)}`);
+  await ana.screenshot("guide-1280");
+  await ana.leave();
+});

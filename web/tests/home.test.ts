@@ -99,6 +99,12 @@ test("in every window each game's pits are large enough, and nothing moves when 
       const least = await ana.page
         .locator('[aria-labelledby="try-title"] [data-pit]')
         .evaluateAll((all) => Math.min(...all.map((each) => Math.min(each.getBoundingClientRect().width, each.getBoundingClientRect().height))));
+      const words = await ana.page.locator('[aria-labelledby="try-title"] [role="status"]').textContent();
+      assert.equal(words, "Your move: choose a pit with a bright rim.", `${title} is told of in words that are true of every game`);
+      const widths = await ana.page
+        .locator('[aria-labelledby="try-title"] [data-ply]')
+        .evaluate((board) => [board, board.parentElement].map((each) => Math.round(each?.getBoundingClientRect().width ?? 0)));
+      assert.equal(widths[0], widths[1], `the arrows of ${title} lie upon its board`);
       assert.ok(least >= 24, `a pit of ${title} has ${least} px at ${viewport.width} × ${viewport.height}`);
       assert.equal(await place(), before, `${title} moves the list at ${viewport.width} × ${viewport.height}`);
       await ana.fits(title);
@@ -203,7 +209,7 @@ test("the turns of a player come first, and go when the moves are made", async (
     assert.match((await turns.textContent()) ?? "", /Bo.*Kalah.*left/s);
     const above = await ana.page.evaluate(() => document.querySelector("main h1 + *")?.getAttribute("aria-labelledby"));
     assert.equal(above, "turns-title", "they stand above everything else");
-    assert.equal(await ana.page.locator(`main a[href="/games/${mine}"]`).count(), 1, "a turn is listed once");
+    assert.equal(await ana.page.locator(`[aria-labelledby="mine-title"] a[href="/games/${mine}"]`).count(), 1, "the list of games has it, too");
     await ana.isAccessible("turns");
     await ana.fits("turns");
     await ana.screenshot(`home-turns-${viewport.width}`, true);
@@ -219,9 +225,30 @@ test("the turns of a player come first, and go when the moves are made", async (
   }
 });
 
+test("of many turns three stand above, with the way to all of them", async () => {
+  const ana = await Person.arrive();
+  await ana.begin("Two players on this device", "Ana");
+  const [me, bo] = [{ token: await ana.token() }, await guest("Bo")];
+  for (let n = 0; n < 5; n += 1) await game(me, bo);
+  await ana.open("/");
+  await ana.page.getByRole("heading", { name: /^Your turn in .?5.? games$/ }).waitFor();
+  const turns = ana.page.locator('[aria-labelledby="turns-title"] a');
+  await becomes(() => turns.count(), 4);
+  const urgent = () => ana.page.locator('[aria-labelledby="mine-title"] a', { hasText: "Your turn" }).count();
+  assert.equal(await urgent(), 5, "the list has as many as are counted, without the game at one device");
+  await ana.isAccessible("many turns");
+  await ana.screenshot("home-many-turns", true);
+  await turns.last().click();
+  await becomes(() => ana.page.evaluate(() => document.activeElement?.id), "mine-title");
+  await ana.leave();
+});
+
 test("games that go on between others are seen, the player's own and unlisted ones are not", async () => {
   const [bo, cleo] = [await guest("Bo"), await guest("Cleo")];
   const unlisted = await game(bo, cleo, { visibility: "unlisted" });
+  const over = await game(bo, cleo);
+  await call("POST", `/v1/games/${over}/resign`, cleo.token);
+  const { id: alone } = await call<Played>("POST", "/v1/games", bo.token, { variant: "kalah", visibility: "public", opponent: { type: "self" } });
   const id = await game(bo, cleo, { variant: "bestemshe" });
   const ana = await Person.arrive();
   await ana.begin("Two players on this device", "Ana");
@@ -230,7 +257,8 @@ test("games that go on between others are seen, the player's own and unlisted on
   await ana.page.getByRole("heading", { name: "Games in progress" }).waitFor();
   const links = () => ana.page.locator('[aria-labelledby="running-title"] a').evaluateAll((all) => all.map((each) => each.getAttribute("href")));
   await eventually("it is there", async () => (await links()).includes(`/games/${id}`));
-  for (const other of [unlisted, own]) assert.ok(!(await links()).includes(`/games/${other}`));
+  await ana.page.locator(`[aria-labelledby="running-title"] a[href="/games/${alone}"]`, { hasText: "Bo" }).waitFor();
+  for (const other of [unlisted, own, over]) assert.ok(!(await links()).includes(`/games/${other}`));
   const card = ana.page.locator(`[aria-labelledby="running-title"] a[href="/games/${id}"]`);
   assert.match((await card.textContent()) ?? "", /Bo – Cleo.*Bestemshe/s);
   await card.scrollIntoViewIfNeeded();

@@ -38,10 +38,15 @@ async function openGame(ana: Person, variant: string): Promise<void> {
   await ana.legal().first().waitFor();
 }
 
-const SELECTORS = { seat: css("main {game.seat}"), name: css("main {game.seat} {ui.name}"), score: css("main {board.count}{board.store}") };
+const SELECTORS = {
+  seat: css("main {game.seat}"),
+  name: css("main {game.seat} {ui.name}"),
+  score: css("main {board.count}{board.store}"),
+  bar: css("main {game.actions}"),
+};
 
 /** What is not in view, is covered or is too small. */
-function faults({ seat, name, score }: typeof SELECTORS): string[] {
+function faults({ seat, name, score, bar }: typeof SELECTORS): string[] {
   const found: string[] = [];
   const inView = (name: string, selector: string, count: number) => {
     const all = [...document.querySelectorAll(selector)];
@@ -65,6 +70,12 @@ function faults({ seat, name, score }: typeof SELECTORS): string[] {
   inView("a name", name, 2);
   inView("a clock", "main [role=timer]", 2);
   inView("a score", score, 2);
+  const edge = document.querySelector(bar)?.getBoundingClientRect();
+  for (const button of document.querySelectorAll("main aside button")) {
+    const { left, top, right, bottom } = button.getBoundingClientRect();
+    const isCut = edge && top < edge.top && bottom > edge.top && left < edge.right && right > edge.left;
+    if (isCut) found.push(`“${button.textContent}” is cut by the bar`);
+  }
   for (const pit of document.querySelectorAll<HTMLElement>("main [data-pit]")) {
     const { left, top, width, height } = pit.getBoundingClientRect();
     if (width < 24 || height < 24) found.push(`pit ${pit.dataset["pit"]}: ${width} × ${height} px`);

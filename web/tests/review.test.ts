@@ -117,12 +117,13 @@ test("a result is told with the own seeds first to a player, and with the winner
   const cleo = await Person.arrive();
   for (const path of [`/games/${game.id}`, `/review/${game.id}`]) {
     for (const [person, words] of [
-      [ana, `You lost ${south}–${north}: `],
-      [cleo, `Bo (North) won ${north}–${south}: `],
+      [ana, `You lost ${south}–\u2060${north}: `],
+      [cleo, `Bo (North) won ${north}–\u2060${south}: `],
     ] as const) {
       await person.open(path);
       const told = async () => (await person.page.locator("main").textContent())?.replace(/[\u2068\u2069]/g, "") ?? "";
       await eventually(`${path} says “${words}”`, async () => (await told()).includes(words));
+      if (path.startsWith("/review")) assert.doesNotMatch(await told(), /The game is over|Choose a pit/, "the end is told once, and no move is asked for");
     }
   }
   await ana.leave();

@@ -154,3 +154,29 @@ test("the options of Toguz Kumalak have names", async () => {
   for (const name of ["Prendre aussi deux graines", "Pas de tuzdyk là où est l’autre"]) await ana.page.getByText(name).first().waitFor();
   await ana.leave();
 });
+
+/** What of a pit is drawn outside its hollow, upon the rim: a line of the last move, if there is one. */
+function linesOf(pits: Element[], [hole = "", ring = ""]: string[]): { isDrawn: boolean; isUponRim: boolean }[] {
+  return pits.map((pit) => {
+    const [inner, line] = [pit.querySelector(hole), pit.querySelector(ring)];
+    if (!inner || !line) throw new Error("a pit is not drawn");
+    const { stroke, strokeWidth } = getComputedStyle(line);
+    const reaches = Number(line.getAttribute("x")) - Number.parseFloat(strokeWidth) / 2;
+    const isDrawn = stroke !== "none";
+    return { isDrawn, isUponRim: isDrawn && reaches < Number(inner.getAttribute("x")) };
+  });
+}
+
+test("after a move every pit that can be played keeps its bright rim", async () => {
+  for (const variant of ["oware", "bestemshe"]) {
+    const ana = await Person.arrive();
+    await openGame(ana, { variant });
+    await ana.legal().last().click();
+    await becomes(() => plyOf(ana), "1");
+    const lines = () => ana.page.locator(css("{board.legal}")).evaluateAll(linesOf, [css("{board.hole}"), css("{board.ring}")]);
+    await eventually("the last move is drawn in a pit that can be played", async () => (await lines()).some(({ isDrawn }) => isDrawn));
+    assert.equal((await lines()).filter(({ isUponRim }) => isUponRim).length, 0, `rims of ${variant} that a line lies upon`);
+    await ana.screenshot(`rims-${variant}`);
+    await ana.leave();
+  }
+});

@@ -164,18 +164,17 @@ function Hollow({ spot, props }: { spot: Spot; props: BoardProps }) {
   const [marks, preview] = [props.marks ?? NO_MARKS, props.preview ?? NO_MARKS];
   const corner = kind === "pit" ? Math.min(rx, ry) : 40;
   const isLegal = props.onPick && props.legal?.includes(place);
-  const classes = cx(
-    isBurnt(props.board, spot) && css.burnt,
-    isLegal && css.legal,
+  const next = cx(
     props.pending === place && css.pending,
     props.chosen === place && css.chosen,
-    marks.from === place && css.from,
-    marks.sown.has(place) && css.sown,
-    marks.captured.has(place) && css.captured,
     preview.end === place && css.ends,
     preview.captured.has(place) && css.taken,
     props.hinted === place && css.hinted,
   );
+  const last = cx(marks.from === place && css.from, marks.sown.has(place) && css.sown, marks.captured.has(place) && css.captured);
+  // The last move lies inside a pit that can be played, whose rim stays bright.
+  const isInside = isLegal && next === "";
+  const classes = cx(isBurnt(props.board, spot) && css.burnt, isLegal && css.legal, last, next);
   const box = (grow: number) => ({
     x: x - rx - grow,
     y: y - ry - grow,
@@ -191,7 +190,7 @@ function Hollow({ spot, props }: { spot: Spot; props: BoardProps }) {
       {isHouse(props.board, place) && <rect class={css.house} x={x - rx - 3} y={y - ry - 3} width={2 * rx + 6} height={2 * ry + 6} rx="6" />}
       {isBlocked(props.board, place) && <path class={css.bar} d={`M${x - rx} ${y - ry}l${2 * rx} ${2 * ry}m0-${2 * ry}l-${2 * rx} ${2 * ry}`} />}
       {isTuzdyk(props.board, place) && <path class={css.tuzdyk} d={`M${x} ${y - 15}l15 15-15 15-15-15z`} />}
-      <rect class={css.ring} {...box(3)} />
+      <rect class={cx(css.ring, isInside && css.inside)} {...box(isInside ? -6 : 3)} />
       {props.hinted === place && (
         <text class={css.star} x={x - rx + 8} y={y - ry + 10}>
           ★
@@ -205,7 +204,7 @@ function Count({ spot, board }: { spot: Spot; board: BoardOf }) {
   const seeds = seedsIn(board, spot.place);
   return (
     <>
-      <text class={cx(css.count, spot.kind === "store" && css.store)} x={spot.count.x} y={spot.count.y}>
+      <text class={cx(css.count, spot.kind === "store" ? css.store : seeds > 9 && css.long)} x={spot.count.x} y={spot.count.y}>
         {isBurnt(board, spot) ? "–" : seeds}
       </text>
       {spot.kind === "pit" && (

@@ -6,7 +6,7 @@ import { settings } from "../state/settings.ts";
 import { t, word } from "../texts/index.ts";
 import { type Action, actionOf, actionsOf, movesAt, pitsOfMoves, specialOf } from "./actions.ts";
 import * as css from "./board.module.css";
-import { Board, type BoardProps, useShape } from "./board.tsx";
+import { Board, type BoardProps, ratioOf, useShape } from "./board.tsx";
 import { besideInRing, pitsOf, type Shape, type Spot, sideOf } from "./shape.ts";
 
 export interface PlayBoardProps extends Omit<BoardProps, "legal" | "pending" | "hinted" | "chosen" | "onPick" | "onPoint"> {
@@ -51,7 +51,7 @@ export function PlayBoard({ moves, sent, hintedMove, onPlay, onPointAt, ...props
   const shape = useShape(props);
   const panel = { shape, board, hintedMove, onPlay: playFromPanel, onPointAt };
   return (
-    <div class={css.play} ref={root}>
+    <div class={css.play} style={ratioOf(shape)} ref={root}>
       <Board
         {...props}
         legal={pitsOfMoves(moves)}

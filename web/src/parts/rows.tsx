@@ -21,7 +21,9 @@ export function Opponents({ game }: { game: Game }) {
   const [mine, other] = south?.id === me.value?.id ? [south, north] : [north, south];
   if (game.opponent.type === "self") {
     const names = [nameAt(game, "south"), nameAt(game, "north")].filter((name) => name !== undefined);
-    return names.length > 0 ? <Names names={names} /> : <>{t("row.self")}</>;
+    if (names.length > 0) return <Names names={names} />;
+    if (isSeated(game)) return <>{t("row.self")}</>;
+    return <Names names={[south?.name ?? ""]} />;
   }
   if (mine?.id !== me.value?.id) {
     const names = [south, north].flatMap((player) => (player ? [player.name] : []));
@@ -55,6 +57,8 @@ export function stateOf(game: Game): { text: string; isUrgent: boolean } {
     const key = winner === null ? "row.drawn" : mine === null || game.opponent.type === "self" ? "row.over" : winner === mine ? "row.won" : "row.lost";
     return { text: t(key), isUrgent: false };
   }
+  // At one device every turn is the player's, and nobody waits.
+  if (game.opponent.type === "self") return { text: t("home.go-on"), isUrgent: false };
   const isMine = game.turn !== null && game.seats[game.turn]?.id === me.value?.id;
   return { text: t(isMine ? "row.your-turn" : "row.their-turn"), isUrgent: isMine };
 }

@@ -61,7 +61,7 @@ export const de: Texts = {
   "home.turns": { one: "Du bist in {count} Spiel dran", other: "Du bist in {count} Spielen dran" },
   "home.go-on": "Weiter",
   "home.try": "{variant} ausprobieren",
-  "home.try-first": "Dein Zug: Wähle eine der unteren Mulden. Ihre Samen werden einzeln ausgesät.",
+  "home.try-first": "Dein Zug: Wähle eine Mulde mit hellem Rand.",
   "home.try-answer": "Dein Gegner zieht …",
   "home.try-note": "Dein Gegner zieht zufällig.",
   "home.try-go-on": "Weiterspielen",

@@ -185,7 +185,7 @@ function Told({ store, game }: { store: ReviewStore; game: Game }) {
       <p class={`${ui.told} ${css.said}`} role="status" aria-live="polite" aria-atomic="true">
         {tried && tried.at > 0 ? store.told.value : words.filter(Boolean).join(" · ")}
       </p>
-      <p class={`${ui.told} ${css.would}`}>{preview ? previewInWords(preview) : t("review.try-hint")}</p>
+      <p class={`${ui.told} ${css.would}`}>{preview ? previewInWords(preview) : store.now.value?.legal.length ? t("review.try-hint") : ""}</p>
     </>
   );
 }

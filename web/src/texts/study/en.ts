@@ -116,7 +116,7 @@ export const study = of({
   "sandbox.text": "Play both sides. Nothing is stored.",
   "sandbox.back": "Take back",
   "sandbox.restart": "Start over",
-  "sandbox.won": "{side} wins {own}–{other}: {reason}.",
+  "sandbox.won": "{side} wins {own}–\u2060{other}: {reason}.",
   "sandbox.won-by": "{side} wins: {reason}.",
 
   "account.id": "Your id:",

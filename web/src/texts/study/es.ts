@@ -114,7 +114,7 @@ export const study: StudyTexts = {
   "sandbox.text": "Juega con ambos lados. No se guarda nada.",
   "sandbox.back": "Deshacer",
   "sandbox.restart": "Empezar de nuevo",
-  "sandbox.won": "{side} gana {own}–{other}: {reason}.",
+  "sandbox.won": "{side} gana {own}–\u2060{other}: {reason}.",
   "sandbox.won-by": "{side} gana: {reason}.",
 
   "account.id": "Tu identificador:",

@@ -114,7 +114,7 @@ export const study: StudyTexts = {
   "sandbox.text": "Jouez les deux camps. Rien n’est enregistré.",
   "sandbox.back": "Reprendre le coup",
   "sandbox.restart": "Recommencer",
-  "sandbox.won": "{side} gagne {own}–{other} : {reason}.",
+  "sandbox.won": "{side} gagne {own}–\u2060{other} : {reason}.",
   "sandbox.won-by": "{side} gagne : {reason}.",
 
   "account.id": "Votre identifiant :",

@@ -1,6 +1,5 @@
 // What waits for the player, the player's games, and games of others.
 
-import type { Game } from "@mancala-server/client";
 import { useEffect } from "preact/hooks";
 import * as rows from "../../parts/rows.module.css";
 import { GameRow, Opponents, sinceOf, stateOf } from "../../parts/rows.tsx";
@@ -13,16 +12,11 @@ import { t } from "../../texts/index.ts";
 import * as css from "./home.module.css";
 import { Thumb } from "./thumb.tsx";
 
-/** The turns that stand above everything else. The list of games has the rest. */
+/** The turns that stand above everything else. The list of games has all of them. */
 const TURNS_MAX = 3;
 
-/** Games in which it is the player's turn, and an opponent waits. At one device every turn is the player's. */
-function turnsOf(games: readonly Game[]): Game[] {
-  return games.filter((game) => stateOf(game).isUrgent && game.opponent.type !== "self");
-}
-
 export function Turns() {
-  const games = turnsOf(mine.value?.active ?? []);
+  const games = mine.value?.active.filter((game) => stateOf(game).isUrgent) ?? [];
   if (games.length === 0) return null;
   return (
     <section class={rows.turns} aria-labelledby="turns-title">
@@ -44,9 +38,25 @@ export function Turns() {
             </a>
           </li>
         ))}
+        {games.length > TURNS_MAX && (
+          <li>
+            <a class={rows.gameRow} href="#mine-title" onClick={toMine}>
+              <span class={rows.who}>{t("home.mine")}</span>
+              <span class={rows.state} aria-hidden="true">
+                ↓
+              </span>
+            </a>
+          </li>
+        )}
       </ul>
     </section>
   );
+}
+
+// A link within the view: the address stays, and what is gone to has the focus.
+function toMine(event: Event): void {
+  event.preventDefault();
+  document.getElementById("mine-title")?.focus();
 }
 
 export function Invitations() {
@@ -68,14 +78,14 @@ export function MyGames() {
   const { value: games } = mine;
   if (!me.value) return <p class={ui.quiet}>{t("home.no-player")}</p>;
   if (!games) return <p class={`${ui.card} ${ui.quiet}`}>{t("ui.loading")}</p>;
-  const above = new Set(turnsOf(games.active).slice(0, TURNS_MAX));
-  const going = [...games.active.filter((game) => !above.has(game)), ...games.open];
+  const going = [...games.active, ...games.open];
   const { finished } = games;
-  const isNone = going.length + finished.length + above.size === 0;
-  if (going.length + finished.length === 0 && !isNone) return null;
+  const isNone = going.length + finished.length === 0;
   return (
     <section class={ui.card} aria-labelledby="mine-title">
-      <h2 id="mine-title">{t("home.mine")}</h2>
+      <h2 id="mine-title" tabIndex={-1}>
+        {t("home.mine")}
+      </h2>
       {isNone && <p class={ui.quiet}>{t("home.none")}</p>}
       <ul class={rows.rows}>
         {going.map((game) => (
@@ -99,12 +109,14 @@ export function MyGames() {
   );
 }
 
-/** Games of others that go on now, or that are over. Without any, nothing is said. */
+/** Games of others that go on now, or else those that are over. Without any, nothing is said. */
 export function Running() {
   useEffect(followRunning, []);
-  const games = running.value.filter((game) => !isSeated(game));
-  if (games.length === 0) return null;
-  const isOn = games.some(({ status }) => status === "active");
+  const others = running.value.filter((game) => !isSeated(game));
+  if (others.length === 0) return null;
+  const active = others.filter(({ status }) => status === "active");
+  const isOn = active.length > 0;
+  const games = isOn ? active : others;
   return (
     <section class={css.running} aria-labelledby="running-title">
       <h2 id="running-title">{t(isOn ? "home.running" : "home.played")}</h2>

@@ -344,7 +344,9 @@ export class ReviewStore implements Store {
 
   #inWords(point: Point): string {
     if (point.move === null || point.side === null) return t("review.opening");
-    return moveInWords({ move: point.move, effects: point.effects }, this.nameOf(point.side, point));
+    // How the game itself ended, is told beside its last move.
+    const effects = this.variation.value?.at ? point.effects : point.effects.filter(({ type }) => type !== "game_over");
+    return moveInWords({ move: point.move, effects }, this.nameOf(point.side, point));
   }
 
   /** The side that sits at the bottom: the player's own. */
