@@ -1,4 +1,4 @@
-// Addresses of the page. The server answers each with the same document; see PAGE_ADDRESSES in src/http/paths.rs.
+// Addresses of the page. The server answers each with the same document; see PAGE_ADDRESSES in crates/http/src/paths.rs.
 
 import { computed, signal } from "@preact/signals";
 
