@@ -20,7 +20,7 @@ use uuid::Uuid;
 /// How many of the newest plies are searched for the turn that is taken back: more than any game between people has.
 const TAKEBACK_PLIES_MAX: u32 = 1000;
 
-/// The action that a request asks of a game. [`load`] adds the data on which the decision depends.
+/// The action that a request asks of a game. `load` adds the data on which the decision depends.
 #[derive(Clone, Copy, Debug)]
 pub enum Asked<'a> {
     /// Joining, with the join code that the player gave.

@@ -26,7 +26,7 @@ impl Cost {
 /// Plies of a page of an export, unless its first game has more.
 const PAGE_PLIES_MAX: u32 = 500;
 
-/// How many of these games a page of an export has: the first one, and as many more as [`PAGE_PLIES_MAX`] allows.
+/// How many of these games a page of an export has: the first one, and as many more as `PAGE_PLIES_MAX` allows.
 pub fn games_that_fit(games: &[SeatedGame]) -> usize {
     let mut plies = 0;
     let fits = games.iter().take_while(|seated| {

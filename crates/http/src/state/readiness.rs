@@ -45,7 +45,7 @@ const LOOK_PAUSE: Duration = Duration::from_secs(5);
 /// The pause between two checks of a worker's connections. Connections that were used in between are not checked.
 const WATCH_PAUSE: Duration = Duration::from_secs(1);
 
-/// The last check, cached for [`CACHED_FOR`]. Many probes thus cost one transaction a second.
+/// The last check, cached for `CACHED_FOR`. Many probes thus cost one transaction a second.
 #[derive(Debug)]
 pub struct Readiness {
     writers: Arc<Writers>,
