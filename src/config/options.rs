@@ -57,7 +57,7 @@ pub struct Serve {
     pub jwt_audience: String,
 
     /// A JSON file with the issuers of OpenID Connect with which people may sign in, such as Google and Apple: docs/operations/sign-in.md.
-    /// It holds secrets, so only the server's user may open it (`chmod 600`). Unless set, no issuer is offered
+    /// The file holds secrets, so only the server's user may open it (`chmod 600`). Unless set, no issuer is offered
     #[arg(long, env, global = true, value_name = "FILE")]
     pub sign_in_file: Option<PathBuf>,
 

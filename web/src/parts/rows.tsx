@@ -57,7 +57,7 @@ export function stateOf(game: Game): { text: string; isUrgent: boolean } {
     const key = winner === null ? "row.drawn" : mine === null || game.opponent.type === "self" ? "row.over" : winner === mine ? "row.won" : "row.lost";
     return { text: t(key), isUrgent: false };
   }
-  // At one device every turn is the player's, and nobody waits.
+  // At one device every turn is the player's, and no other player waits.
   if (game.opponent.type === "self") return { text: t("home.go-on"), isUrgent: false };
   const isMine = game.turn !== null && game.seats[game.turn]?.id === me.value?.id;
   return { text: t(isMine ? "row.your-turn" : "row.their-turn"), isUrgent: isMine };

@@ -15,4 +15,4 @@ pub mod offers;
 pub mod page;
 pub mod positions;
 pub mod seek;
-pub mod settle;
+mod settle;

@@ -2,4 +2,4 @@
 
 pub mod catalog;
 pub mod line;
-pub mod options_schema;
+mod options_schema;

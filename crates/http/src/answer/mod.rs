@@ -2,7 +2,7 @@
 
 pub mod bounds;
 pub mod code;
-pub mod conversions;
+pub(crate) mod conversions;
 pub mod cursor;
 pub mod failures;
 pub mod faults;
@@ -11,4 +11,4 @@ pub mod headers;
 pub mod page;
 pub mod problem;
 pub mod problem_page;
-pub mod readiness_check;
+pub(crate) mod readiness_check;

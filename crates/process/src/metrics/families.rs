@@ -55,7 +55,7 @@ impl<E: Labelled> Counters<E> {
     pub(super) fn register(registry: &mut Registry, name: &str, help: &str, label: &'static str) -> Self {
         let family = Family::<Label<&'static str>, Counter>::default();
         let counter = |word| Counter::clone(&family.get_or_create(&[(label, word)]));
-        let counters = E::WORDS.iter().map(|&(value, word)| (value, counter(word))).collect();
+        let counters = E::ALL.iter().map(|&value| (value, counter(value.word()))).collect();
         registry.register(name, help, family);
         Self(counters)
     }

@@ -4,13 +4,11 @@ use std::time::Duration;
 
 /// An enum whose values are the words of a label.
 pub(super) trait Labelled: Copy + PartialEq + 'static {
-    /// All values, each with its word.
-    const WORDS: &'static [(Self, &'static str)];
-}
+    /// All values.
+    const ALL: &'static [Self];
 
-/// The word of a value.
-pub(super) fn word<E: Labelled>(value: E) -> &'static str {
-    E::WORDS.iter().find(|(of, _)| *of == value).map_or("", |(_, word)| word)
+    /// The word of a value.
+    fn word(self) -> &'static str;
 }
 
 /// Defines enums with the words of their values.
@@ -23,7 +21,13 @@ macro_rules! labelled {
         }
 
         impl Labelled for $name {
-            const WORDS: &'static [(Self, &'static str)] = &[$((Self::$value, $word)),+];
+            const ALL: &'static [Self] = &[$(Self::$value),+];
+
+            fn word(self) -> &'static str {
+                match self {
+                    $(Self::$value => $word,)+
+                }
+            }
         }
     )+};
 }

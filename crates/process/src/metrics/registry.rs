@@ -8,7 +8,7 @@ use super::{
     families::{Counters, IssuerLabels, RequestLabels, RouteLabels, registered},
     labels::{
         AnalysisOutcome, AppendOutcome, CacheLookup, ConnectionUse, DeliveryOutcome, Grant, HintOutcome, IssuerOutcome,
-        Labelled, MailOutcome, Reader, TokenKind, Took, word,
+        Labelled, MailOutcome, Reader, TokenKind, Took,
     },
     parts::{Archive, Engine, Games, Outbound, Requests, SignIns},
     process::{Build, register_process},
@@ -165,14 +165,14 @@ impl Metrics {
 
     /// The counters of an issuer exist from now on.
     pub fn know_issuer(&self, issuer: &str) {
-        for &(_, outcome) in IssuerOutcome::WORDS {
+        for outcome in IssuerOutcome::ALL.iter().map(|outcome| outcome.word()) {
             drop(self.sign_ins.issuer_requests.get_or_create(&IssuerLabels { issuer: issuer.to_owned(), outcome }));
         }
     }
 
     /// Counts what an issuer has answered. `issuer` is the operator's id.
     pub fn issuer_asked(&self, issuer: &str, outcome: IssuerOutcome) {
-        let labels = IssuerLabels { issuer: issuer.to_owned(), outcome: word(outcome) };
+        let labels = IssuerLabels { issuer: issuer.to_owned(), outcome: outcome.word() };
         self.sign_ins.issuer_requests.get_or_create(&labels).inc();
     }
 
