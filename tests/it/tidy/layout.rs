@@ -1,4 +1,4 @@
-//! Files: how long each is, and which ones lie at the root.
+//! Files: how long each is. What lies at the root.
 
 use std::fs;
 
@@ -22,8 +22,9 @@ const FOLDERS: [(&str, &str); 9] = [
 /// What generators write: the types of the OpenAPI document, and clients that tests make.
 const GENERATED: [&str; 2] = ["clients/typescript/src/schema.ts", "/generated/"];
 
-/// The files at the root. Notes, logs and drafts have no place there. `.git` is a file in a worktree, and `.env` is a developer's own.
-const ROOT: [&str; 22] = [
+/// What lies at the root, beside hidden folders. Notes, logs, drafts and what a run leaves have no place there. `.git` is a
+/// file in a worktree, and `.env` is a developer's own.
+const ROOT: [&str; 34] = [
     ".dockerignore",
     ".env",
     ".env.example",
@@ -41,11 +42,23 @@ const ROOT: [&str; 22] = [
     "LICENSE-MIT",
     "README.md",
     "RELEASES.md",
+    "benches",
     "build.rs",
+    "clients",
     "clippy.toml",
+    "crates",
     "deny.toml",
+    "deploy",
     "docker-compose.yml",
+    "docs",
+    "migrations",
+    "openapi",
     "rustfmt.toml",
+    "src",
+    "target",
+    "templates",
+    "tests",
+    "web",
 ];
 
 fn long_file(path: &str, text: &str) -> Option<String> {
@@ -61,15 +74,14 @@ pub fn long_files() -> Vec<String> {
     paths.iter().filter_map(|path| long_file(&below_root(path), &read(path))).collect()
 }
 
-fn is_out_of_place(name: &str) -> bool {
-    !ROOT.contains(&name)
+fn is_out_of_place(name: &str, is_folder: bool) -> bool {
+    !ROOT.contains(&name) && !(is_folder && name.starts_with('.'))
 }
 
 pub fn out_of_place() -> Vec<String> {
     let entries = fs::read_dir(root()).expect("the root can be read").map(|entry| entry.expect("an entry"));
-    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    let names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.filter(|name| is_out_of_place(name)).collect()
+    let named = entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path().is_dir()));
+    named.filter(|(name, is_folder)| is_out_of_place(name, *is_folder)).map(|(name, _)| name).collect()
 }
 
 #[test]
@@ -77,5 +89,6 @@ fn a_long_file_and_one_out_of_place_are_found() {
     let long = "a\n".repeat(LINES_MAX + 1);
     assert!(long_file("src/a.rs", &long).is_some() && long_file("src/a.rs", &long[2..]).is_none());
     assert_eq!(long_file(GENERATED[0], &long), None);
-    assert!(is_out_of_place("NOTES.md") && is_out_of_place("out.log") && !is_out_of_place("README.md"));
+    assert!(is_out_of_place("NOTES.md", false) && is_out_of_place("pgdata", true));
+    assert!(!is_out_of_place("README.md", false) && !is_out_of_place(".idea", true));
 }
