@@ -143,14 +143,15 @@ mod tests {
     }
 
     fn game(options: &AnyOptions) -> (Kalah, u8) {
-        let AnyPosition::Kalah(opening) = AnyPosition::opening(options) else { unreachable!("the game is Kalah") };
-        (Kalah::new(&opening).expect("the board is small"), opening.board().pits_per_side())
+        let opening = AnyPosition::opening(options);
+        let opening = opening.of_game().expect("the game is Kalah");
+        (Kalah::new(opening).expect("the board is small"), opening.board().pits_per_side())
     }
 
     fn packed(position: &AnyPosition, game: &Kalah) -> Position {
         let board = position.board();
         let row = |side: Side| board.pits(side).iter().rev().fold(0, |row, &seeds| row << 8 | u64::from(seeds));
-        let AnyPosition::Kalah(of) = position else { unreachable!("the game is Kalah") };
+        let of = position.of_game().expect("the game is Kalah");
         let rows = [row(position.turn()), row(!position.turn())];
         assert!(game.pack(of).is_none_or(|packed| packed.rows() == rows));
         Position::of_rows(rows, [0, 0])

@@ -5,11 +5,7 @@ use std::sync::Arc;
 
 use mancala_rules::{AnyOptions, AnyPosition};
 
-use crate::{
-    endgames::Endgames,
-    form::{self, Task},
-    table::Table,
-};
+use crate::{endgames::Endgames, form::Task, games, table::Table};
 
 /// The most memory that an engine may have, in MiB: enough for every board that can be solved at all.
 pub const TABLE_MIB_MAX: usize = 8192;
@@ -79,6 +75,6 @@ impl Engine {
         if self.game.replace(game) != Some(game) {
             self.table.clear();
         }
-        Some(form::run(position, task, &mut self.table, endgames))
+        Some(games::run(position, task, &mut self.table, endgames))
     }
 }

@@ -1,6 +1,6 @@
 //! The static estimate of a position, without looking ahead. Knows the weights of seeds in pits and of the move.
 
-use mancala_rules::{AnyOptions, AnyPosition, House, Side, Variant};
+use mancala_rules::{AnyPosition, House, Side};
 
 use crate::value::POINTS_PER_SEED;
 
@@ -8,37 +8,25 @@ use crate::value::POINTS_PER_SEED;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weights {
     /// A seed in a pit of one's own, which may end up in one's own store.
-    row: i32,
+    pub row: i32,
     /// Being to move.
-    tempo: i32,
+    pub tempo: i32,
     /// Owning a pit of the other side.
-    tuzdyk: i32,
+    pub tuzdyk: i32,
     /// With four rows: a seed in one's own front row, beyond what each seed is worth.
-    front: i32,
+    pub front: i32,
     /// With four rows: a pit of two seeds or more, which can be sown.
-    mobility: i32,
+    pub mobility: i32,
     /// With four rows: a house that is still owned.
-    house: i32,
+    pub house: i32,
 }
-
-/// The weights of a game in which neither rows nor houses differ.
-const PLAIN: Weights = Weights { row: 0, tempo: 0, tuzdyk: 0, front: 0, mobility: 0, house: 0 };
 
 /// The pits of a front row (R19).
 const FRONT: usize = 8;
 
 impl Weights {
-    /// The weights of a game.
-    pub fn of(options: &AnyOptions) -> Self {
-        match options.variant() {
-            Variant::Kalah | Variant::Congkak => Self { row: 25, tempo: 100, ..PLAIN },
-            Variant::Oware => Self { row: 5, ..PLAIN },
-            Variant::ToguzKumalak => Self { row: 10, tuzdyk: 1_500, ..PLAIN },
-            Variant::Bestemshe => Self { row: 10, ..PLAIN },
-            Variant::Bao => Self { front: 30, house: 300, ..PLAIN },
-            Variant::Omweso => Self { mobility: 60, ..PLAIN },
-        }
-    }
+    /// The weights of a game in which neither rows nor houses differ.
+    pub const PLAIN: Self = Self { row: 0, tempo: 0, tuzdyk: 0, front: 0, mobility: 0, house: 0 };
 
     /// The estimated margin at the end, from the view of the side to move: by the margin so far and the seeds in both
     /// rows.

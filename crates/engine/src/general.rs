@@ -3,20 +3,18 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use mancala_rules::{AnyPosition, Line, Move, MoveList, OptionValue, PITS_MAX, Side, four_row};
+use mancala_rules::{AnyPosition, Line, Move, MoveList, PITS_MAX, Side};
 
 use crate::{
     child::Child,
     estimate::Weights,
+    games::Known,
     limits::PLIES_MAX,
     mix::mix,
     table::Key,
     tree::{MarginRange, Tree},
     value::Bounds,
 };
-
-/// The value of a win in a game with four rows, in which seeds decide nothing: all seeds.
-const ALL_SEEDS: i32 = four_row::SEEDS as i32;
 
 /// Any game, through the types of the rules.
 #[derive(Debug)]
@@ -30,44 +28,30 @@ pub(crate) struct General {
     line: Line,
 }
 
-/// A position, with state that its type does not expose.
-#[derive(Clone, Debug)]
-pub(crate) struct Position {
-    position: AnyPosition,
-    /// Whether North may still swap, now or later.
-    pie: bool,
-}
-
 impl General {
     /// The game that a position belongs to.
     pub fn new(position: &AnyPosition) -> Self {
-        let options = position.options();
-        let plies_max = options.values().into_iter().find_map(|(name, value)| match value {
-            OptionValue::Integer(plies) if name == "max_plies" => u32::try_from(plies).ok(),
-            _ => None,
-        });
-        Self { weights: Weights::of(&options), total: position.total().into(), plies_max, line: Line::to(position) }
+        Self {
+            weights: Known::of(position.variant()).weights,
+            total: position.total().into(),
+            plies_max: position.plies_max(),
+            line: Line::to(position),
+        }
     }
 
     /// The position that a search starts from.
-    pub fn start(position: &AnyPosition) -> Position {
-        // When South is to move, only the text notation says whether North may swap later: flag `p` of R12.
-        let pie = position.to_string().split(' ').nth(3).is_some_and(|flags| flags.contains('p'));
-        Position { position: position.afresh(), pie }
+    pub fn start(position: &AnyPosition) -> AnyPosition {
+        position.afresh()
     }
 
     /// The margin by the stores alone, from the view of the side to move. With four rows there are none, and the winner
     /// has all seeds; so it has where points decide a match.
-    fn margin(position: &Position) -> i32 {
-        let (board, turn) = (position.position.board(), position.position.turn());
-        match (&position.position, position.position.outcome()) {
-            (AnyPosition::FourRow(_), Some(outcome)) => match outcome.winner {
-                Some(side) if side == turn => ALL_SEEDS,
-                Some(_) => -ALL_SEEDS,
-                None => 0,
-            },
-            (any, Some(outcome)) if any.round().is_some_and(|round| round.points.is_some()) => {
-                let all = i32::from(any.total());
+    fn margin(position: &AnyPosition) -> i32 {
+        let (board, turn) = (position.board(), position.turn());
+        let points_decide = || position.round().is_some_and(|round| round.points.is_some());
+        match position.outcome() {
+            Some(outcome) if !counts_seeds(position) || points_decide() => {
+                let all = i32::from(position.total());
                 outcome.winner.map_or(0, |side| if side == turn { all } else { -all })
             }
             _ => i32::from(board.store(turn)) - i32::from(board.store(!turn)),
@@ -82,8 +66,8 @@ impl General {
     }
 
     /// Seeds in the pits of a side.
-    fn row(position: &Position, side: Side) -> i32 {
-        position.position.board().pits(side).iter().map(|&seeds| i32::from(seeds)).sum()
+    fn row(position: &AnyPosition, side: Side) -> i32 {
+        position.board().pits(side).iter().map(|&seeds| i32::from(seeds)).sum()
     }
 }
 
@@ -97,20 +81,18 @@ impl Tree for General {
 
     const TABLE_DEPTH: u8 = 0;
 
-    type Position = Position;
+    type Position = AnyPosition;
     type Move = Move;
     type Moves = MoveList;
     // On the heap: the stack would not hold those of a whole line.
-    type Children = Vec<Child<Position, Move>>;
+    type Children = Vec<Child<AnyPosition, Move>>;
 
-    fn moves(&self, position: &Position) -> MoveList {
-        position.position.legal_moves()
+    fn moves(&self, position: &AnyPosition) -> MoveList {
+        position.legal_moves()
     }
 
-    fn play(&self, before: &Position, m: Move) -> Position {
-        // North's first action ends its right to swap (R7).
-        let pie = before.pie && before.position.turn() == Side::South;
-        Position { position: self.line.play(&before.position, m), pie }
+    fn play(&self, before: &AnyPosition, m: Move) -> AnyPosition {
+        self.line.play(before, m)
     }
 
     fn to_move(m: Move, _: Side) -> Move {
@@ -129,30 +111,28 @@ impl Tree for General {
         m == Move::Swap
     }
 
-    fn enter(&mut self, position: &Position) {
-        self.line.enter(&position.position);
+    fn enter(&mut self, position: &AnyPosition) {
+        self.line.enter(position);
     }
 
     fn leave(&mut self) {
         self.line.leave();
     }
 
-    fn turn(&self, position: &Position) -> Side {
-        position.position.turn()
+    fn turn(&self, position: &AnyPosition) -> Side {
+        position.turn()
     }
 
     /// Never extended here: this form is too slow to search far ahead.
-    fn is_extra(&self, _: &Position) -> bool {
+    fn is_extra(&self, _: &AnyPosition) -> bool {
         false
     }
 
     /// Between the rounds of a match seeds go back into play, so that only the total bounds the margin.
-    fn margin_range(&self, position: &Position) -> MarginRange {
-        if position.position.outcome().is_some() {
+    fn margin_range(&self, position: &AnyPosition) -> MarginRange {
+        if position.outcome().is_some() {
             MarginRange { margin: Self::margin(position), reach: 0 }
-        } else if matches!(position.position, AnyPosition::FourRow(_)) {
-            MarginRange { margin: 0, reach: ALL_SEEDS }
-        } else if position.position.round().is_some() {
+        } else if !counts_seeds(position) || position.round().is_some() {
             MarginRange { margin: 0, reach: self.total }
         } else {
             let reach = Side::ALL.into_iter().map(|side| Self::row(position, side)).sum();
@@ -165,51 +145,45 @@ impl Tree for General {
         false
     }
 
-    fn floor(&self, position: &Position, _: i32) -> i32 {
+    fn floor(&self, position: &AnyPosition, _: i32) -> i32 {
         self.margin_range(position).bounds().low
     }
 
-    fn has_endgame(&self, _: &Position) -> bool {
+    fn has_endgame(&self, _: &AnyPosition) -> bool {
         false
     }
 
-    fn endgame(&self, _: &Position) -> Option<Bounds> {
+    fn endgame(&self, _: &AnyPosition) -> Option<Bounds> {
         None
     }
 
-    fn endgame_by_strategy(&self, _: &Position) -> Option<Bounds> {
+    fn endgame_by_strategy(&self, _: &AnyPosition) -> Option<Bounds> {
         None
     }
 
     /// Everything but the history, and but the ply number where no rule depends on it.
-    fn key(&self, position: &Position) -> Key {
-        let Position { position, pie } = position;
+    fn key(&self, position: &AnyPosition) -> Key {
         let is_sound = !self.line.has_history(position);
-        let [tag, place] = if let AnyPosition::FourRow(four_row) = position {
-            hashes((four_row.without_plies(), self.late_ply(position)))
-        } else {
-            let can_pass = position.legal_moves().contains(&Move::Pass);
-            let phase = (position.round(), position.lockstep());
-            hashes((position.board(), position.turn(), pie, can_pass, phase))
-        };
+        let [tag, place] = [0_u64, 1].map(|seed| {
+            let mut hasher = DefaultHasher::new();
+            (seed, self.late_ply(position)).hash(&mut hasher);
+            position.hash_essence(&mut hasher);
+            mix(hasher.finish())
+        });
         Key { tag, place, is_sound }
     }
 
-    fn estimate(&self, position: &Position) -> i32 {
-        if matches!(position.position, AnyPosition::FourRow(_)) {
-            return self.weights.points_of_four_rows(&position.position);
+    fn estimate(&self, position: &AnyPosition) -> i32 {
+        if !counts_seeds(position) {
+            return self.weights.points_of_four_rows(position);
         }
-        let turn = position.position.turn();
+        let turn = position.turn();
         self.weights.points(Self::margin(position), Self::row(position, turn), Self::row(position, !turn))
-            + self.weights.points_of_tuzdyks(&position.position)
+            + self.weights.points_of_tuzdyks(position)
     }
 }
 
-/// Two independent hashes of a value.
-fn hashes(value: impl Hash) -> [u64; 2] {
-    [0_u64, 1].map(|seed| {
-        let mut hasher = DefaultHasher::new();
-        (seed, &value).hash(&mut hasher);
-        mix(hasher.finish())
-    })
+/// Whether seeds in stores decide, and not only who has won (R31).
+fn counts_seeds(position: &AnyPosition) -> bool {
+    position.variant().rows_per_side() == 1
 }

@@ -2,7 +2,7 @@
 
 use mancala_rules::AnyPosition;
 
-use crate::{engine::Engine, explore::Candidate, form::nodes_within, limits::Limits, root::Breadth, signal::Signal};
+use crate::{engine::Engine, explore::Candidate, games::nodes_within, limits::Limits, root::Breadth, signal::Signal};
 
 /// The most positions of a hint: a third of what the highest level visits for a move.
 const NODES_MAX: u64 = 1_000_000;

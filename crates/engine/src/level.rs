@@ -2,7 +2,14 @@
 
 use mancala_rules::{AnyPosition, Move, Variant};
 
-use crate::{engine::Engine, form::nodes_within, limits::Limits, mix::mix, signal::Signal, value::POINTS_PER_SEED};
+use crate::{
+    engine::Engine,
+    games::{Known, nodes_within},
+    limits::Limits,
+    mix::mix,
+    signal::Signal,
+    value::POINTS_PER_SEED,
+};
 
 /// The strength of a computer opponent: from 1, a beginner, to 8, as strong as about a second a move allows.
 ///
@@ -28,126 +35,13 @@ pub struct LevelError {
 
 /// The parameters of a level.
 #[derive(Clone, Copy, Debug)]
-struct Strength {
+pub(crate) struct Strength {
     /// How many positions it visits for a move.
-    nodes: u64,
+    pub nodes: u64,
     /// The range of its error, in points. The value of each move is raised by two random numbers below it. So small
     /// differences between moves are often misjudged, and large ones seldom.
-    error: u32,
+    pub error: u32,
 }
-
-/// A strength with this number of positions, and this error in hundredths of a seed.
-const fn strength(nodes: u64, error: u32) -> Strength {
-    Strength { nodes, error }
-}
-
-/// The levels of each game from 1 on. Levels with a single position search only their own move. They see what it captures and
-/// that it gives an extra move, but not the reply.
-///
-/// The steps are chosen so that the higher of two levels wins 60 of 100 games; `benches/engine.rs tournament` measures
-/// it. Congkak is often decided early, however well both sides play on. For its levels to differ, all but the last must
-/// err by many of its 98 seeds.
-type Strengths = [Strength; 8];
-
-const KALAH: Strengths = [
-    strength(1, 8_000),
-    strength(1, 1_200),
-    strength(30, 550),
-    strength(100, 450),
-    strength(500, 200),
-    strength(2_500, 0),
-    strength(25_000, 0),
-    strength(NODES_MAX, 0),
-];
-
-const OWARE: Strengths = [
-    strength(1, 8_000),
-    strength(1, 1_200),
-    strength(1, 500),
-    strength(30, 400),
-    strength(200, 250),
-    strength(2_000, 100),
-    strength(30_000, 0),
-    strength(NODES_MAX, 0),
-];
-
-const CONGKAK: Strengths = [
-    strength(1, 15_000),
-    strength(1, 2_000),
-    strength(100, 3_600),
-    strength(100, 2_100),
-    strength(100, 1_080),
-    strength(300, 1_050),
-    strength(1_000, 700),
-    strength(NODES_MAX, 0),
-];
-
-const TOGUZ_KUMALAK: Strengths = [
-    strength(1, 15_000),
-    strength(1, 4_500),
-    strength(30, 2_300),
-    strength(150, 1_400),
-    strength(550, 750),
-    strength(900, 620),
-    strength(2_500, 350),
-    strength(NODES_MAX_IN_GENERAL_FORM, 0),
-];
-
-const BESTEMSHE: Strengths = [
-    strength(1, 8_000),
-    strength(1, 790),
-    strength(80, 410),
-    strength(160, 310),
-    strength(260, 275),
-    strength(480, 205),
-    strength(1_300, 110),
-    strength(NODES_MAX_IN_GENERAL_FORM, 0),
-];
-
-const BAO: Strengths = [
-    strength(1, 8_000),
-    strength(1, 2_500),
-    strength(150, 1_200),
-    strength(400, 800),
-    strength(1_500, 600),
-    strength(6_000, 300),
-    strength(60_000, 0),
-    strength(NODES_MAX_OF_FOUR_ROWS, 0),
-];
-
-const OMWESO: Strengths = [
-    strength(1, 8_000),
-    strength(1, 2_500),
-    strength(150, 1_100),
-    strength(500, 850),
-    strength(1_200, 600),
-    strength(3_000, 400),
-    strength(10_000, 250),
-    strength(NODES_MAX_OF_FOUR_ROWS, 0),
-];
-
-/// The levels of a game.
-const fn strengths(variant: Variant) -> Strengths {
-    match variant {
-        Variant::Kalah => KALAH,
-        Variant::Oware => OWARE,
-        Variant::Congkak => CONGKAK,
-        Variant::ToguzKumalak => TOGUZ_KUMALAK,
-        Variant::Bestemshe => BESTEMSHE,
-        Variant::Bao => BAO,
-        Variant::Omweso => OMWESO,
-    }
-}
-
-/// Positions that the engine visits in about a second, in packed form and a release build.
-const NODES_MAX: u64 = 3_000_000;
-
-/// Positions a second of games with two rows that have no packed form. `nodes_within` divides it by how much slower the general
-/// form is.
-const NODES_MAX_IN_GENERAL_FORM: u64 = 1_500_000;
-
-/// Positions a second of games with four rows, whose moves sow many laps.
-const NODES_MAX_OF_FOUR_ROWS: u64 = 900_000;
 
 impl Level {
     /// The weakest level.
@@ -168,7 +62,7 @@ impl Level {
     }
 
     fn strength(self, variant: Variant) -> Strength {
-        strengths(variant)[usize::from(self.0 - Self::MIN.0)]
+        Known::of(variant).strengths[usize::from(self.0 - Self::MIN.0)]
     }
 }
 

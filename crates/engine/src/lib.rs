@@ -44,6 +44,7 @@ mod engine;
 mod estimate;
 mod explore;
 mod form;
+mod games;
 mod general;
 mod hint;
 mod knowledge;

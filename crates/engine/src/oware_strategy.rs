@@ -148,16 +148,18 @@ mod tests {
     #[test]
     fn a_stopped_table_is_none() {
         let options = AnyOptions::parse(Variant::Oware, "standard", "").expect("the options are valid");
-        let AnyPosition::Oware(opening, _) = AnyPosition::opening(&options) else { unreachable!("the game is Oware") };
-        let game = Oware::new(&opening).expect("the board is small");
+        let opening = AnyPosition::opening(&options);
+        let opening = opening.of_game().expect("the game is Oware");
+        let game = Oware::new(opening).expect("the board is small");
         let signal = Signal::new();
         signal.stop();
         assert!(OwareEndgame::make(&game, 6, 9, usize::MAX, &signal).is_none());
     }
 
     fn endgame(options: &AnyOptions, seeds_max: u8) -> (OwareEndgame, u8) {
-        let AnyPosition::Oware(opening, _) = AnyPosition::opening(options) else { unreachable!("the game is Oware") };
-        let (game, pits) = (Oware::new(&opening).expect("the board is small"), opening.board().pits_per_side());
+        let opening = AnyPosition::opening(options);
+        let opening = opening.of_game().expect("the game is Oware");
+        let (game, pits) = (Oware::new(opening).expect("the board is small"), opening.board().pits_per_side());
         (OwareEndgame::make(&game, pits, seeds_max, usize::MAX, &Signal::new()).expect("nothing stops it"), pits)
     }
 

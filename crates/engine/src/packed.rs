@@ -4,13 +4,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use arrayvec::ArrayVec;
 use mancala_rules::{
-    AnyPosition, HISTORY_MAX, Move, Pit, Side, Variant,
+    AnyPosition, HISTORY_MAX, Move, Pit, Side,
     packed::{Game, MOVES_MAX, Path, Pits, Position},
 };
 
 use crate::{
     child::Child,
     estimate::Weights,
+    games::Known,
     knowledge::{Knowledge, Unknown},
     limits::PLIES_MAX,
     mix::mix,
@@ -26,8 +27,7 @@ pub(crate) struct Packed<G, E = Unknown> {
     pits: u8,
     depends_on: DependsOn,
     weights: Weights,
-    /// Whether the search extends positions with an extra move beyond its depth, and looks at what extra moves bank. In
-    /// Congkak turns are too long for that.
+    /// See [`Known::extends`].
     extends: bool,
     endgames: E,
     path: Path,
@@ -71,13 +71,13 @@ impl<G: Game> Packed<G> {
             history.hash(&mut hasher);
             hasher.finish()
         });
-        let options = of.options();
+        let known = Known::of(of.variant());
         Self {
             game,
             pits: of.board().pits_per_side(),
             depends_on,
-            weights: Weights::of(&options),
-            extends: options.variant() == Variant::Kalah,
+            weights: known.weights,
+            extends: known.extends,
             endgames: Unknown,
             path,
             drops_history: history.is_some_and(|history| history.len() + usize::from(PLIES_MAX) > HISTORY_MAX),
@@ -303,7 +303,7 @@ mod tests {
 
     use super::*;
     use crate::{engine::Engine, signal::Signal};
-    use mancala_rules::{AnyOptions, packed::Kalah};
+    use mancala_rules::{AnyOptions, Variant, packed::Kalah};
 
     #[test]
     fn a_floor_is_a_margin_that_is_reached() {
@@ -325,7 +325,7 @@ mod tests {
                 any.play_unchecked(m);
             }
             let Some(solution) = engine.solve(&any, &Signal::new(), |_| {}) else { continue };
-            let AnyPosition::Kalah(position) = &any else { unreachable!("the game is Kalah") };
+            let position = any.of_game().expect("the game is Kalah");
             let game = Kalah::new(position).expect("the board is small");
             let start = game.pack(position).expect("it is of this game");
             let tree = Packed::new(game, &any, DependsOn::Stores, Path::default());

@@ -5,7 +5,8 @@ use mancala_rules::{AnyPosition, IllegalMove, Move, Side};
 use crate::{
     engine::Engine,
     explore::Candidate,
-    form::{Task, has_kalah_endgames, has_oware_endgames},
+    form::Task,
+    games::{Known, has_endgames},
     limits::Limits,
     root::{Breadth, Root},
     search::Search,
@@ -77,20 +78,12 @@ impl Review {
 /// How many positions a review visits for the best move of a ply, where nothing is known of endgames.
 const NODES: u64 = 200_000;
 
-/// Positions of a review of Kalah with known endgames: half as many judge as well, measured against searches of 1.6 million
-/// positions.
-const NODES_WITH_KALAH_ENDGAMES: u64 = 100_000;
-
-/// Positions of a review of Oware with known endgames, which search later moves less deep.
-const NODES_WITH_OWARE_ENDGAMES: u64 = 70_000;
-
 impl Engine {
     /// How many positions the review of a ply of this game should visit: some seconds for a game of usual length.
     #[must_use]
     pub fn review_nodes(&self, position: &AnyPosition) -> u64 {
         match self.endgames {
-            Some(_) if has_kalah_endgames(position) => NODES_WITH_KALAH_ENDGAMES,
-            Some(_) if has_oware_endgames(position) => NODES_WITH_OWARE_ENDGAMES,
+            Some(_) if has_endgames(position) => Known::of(position.variant()).nodes_with_endgames,
             _ => NODES,
         }
     }

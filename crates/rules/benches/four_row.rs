@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use mancala_rules::four_row::{AnyOptions, AnyPosition, Variant, perft};
+use mancala_rules::{AnyOptions, AnyPosition, Variant, perft};
 
 /// How many games are played from each opening.
 const GAMES: usize = 2_000;
@@ -25,7 +25,7 @@ const ENDLESS: &str = "2,0,3,0,3,1,2,0,2,1,0,1,0,1,0,1/2,0,0,0,0,0,0,0,0,0,0,0,4
 fn main() {
     count(Variant::Bao, include_str!("../tests/rules/four_row/bao.perft"));
     count(Variant::Omweso, include_str!("../tests/rules/four_row/omweso.perft"));
-    for variant in Variant::ALL {
+    for variant in [Variant::Bao, Variant::Omweso] {
         for preset in variant.presets() {
             let options = AnyOptions::parse(variant, preset.name, "circuits=100").expect("a preset is valid");
             play_games(&AnyPosition::opening(&options));
@@ -62,7 +62,7 @@ fn count(variant: Variant, lines: &str) {
 fn play_games(opening: &AnyPosition) {
     let (mut actions, mut total, mut longest) = (0_u32, Duration::ZERO, Duration::ZERO);
     for game in 0..GAMES {
-        let mut position = *opening;
+        let mut position = opening.clone();
         while position.outcome().is_none() {
             let legal = position.legal_moves();
             let m = legal[(game / (1 + position.plies() as usize) + game * position.plies() as usize) % legal.len()];

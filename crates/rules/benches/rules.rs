@@ -167,17 +167,15 @@ enum Packed {
 impl Packed {
     /// `None` for a game without a packed form.
     fn of(opening: &AnyPosition) -> Option<Self> {
-        match opening {
-            AnyPosition::Kalah(position) => {
-                Kalah::new(position).and_then(|game| game.pack(position).map(|start| Self::Kalah(game, start)))
-            }
-            AnyPosition::Oware(position, history) => Oware::new(position)
-                .and_then(|game| game.pack(position, history).map(|(start, _)| Self::Oware(game, start))),
-            AnyPosition::Congkak(position) => {
-                Congkak::new(position).and_then(|game| game.pack(position).map(|start| Self::Congkak(game, start)))
-            }
-            AnyPosition::Kumalak(..) | AnyPosition::FourRow(_) => None,
+        if let Some(position) = opening.of_game() {
+            return Kalah::new(position).and_then(|game| game.pack(position).map(|start| Self::Kalah(game, start)));
         }
+        if let Some((position, history)) = opening.of_game().zip(opening.history()) {
+            return Oware::new(position)
+                .and_then(|game| game.pack(position, history).map(|(start, _)| Self::Oware(game, start)));
+        }
+        let position = opening.of_game()?;
+        Congkak::new(position).and_then(|game| game.pack(position).map(|start| Self::Congkak(game, start)))
     }
 
     fn rates(&self, depth: u32, expected: u64) -> Rates {

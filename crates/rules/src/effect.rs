@@ -22,9 +22,9 @@ use super::{BySide, EndReason, Pit, Place, ROW_MAX, Side};
 /// the hand and are sown. The end is an extra turn, a block that goes or comes, or the end of the game (R23).
 ///
 /// ```
-/// use mancala_rules::{Effect, kalah};
+/// use mancala_rules::{AnyOptions, AnyPosition, Effect, Variant};
 ///
-/// let opening = kalah::Position::opening(kalah::Preset::Standard.options());
+/// let opening = AnyPosition::opening(&AnyOptions::parse(Variant::Kalah, "standard", "")?);
 /// let (_, effects) = opening.play("C".parse()?)?;
 /// assert_eq!(effects[0], Effect::Lift { pit: "C".parse()?, seeds: 4 });
 /// assert_eq!(effects.last(), Some(&Effect::ExtraTurn));
@@ -189,7 +189,8 @@ pub enum Effect {
 }
 
 /// Receives the effects of a move while it is played.
-pub(super) trait EffectSink {
+pub trait EffectSink {
+    /// Takes the next effect.
     fn record(&mut self, effect: Effect);
 }
 

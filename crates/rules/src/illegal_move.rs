@@ -1,82 +1,78 @@
-//! Why a move may not be played (R4, R32). Knows the reasons of all games, and not which one holds where.
+//! Why a move may not be played (R4, R32). Knows the reasons that all games share; a game has its own in its folder.
 
-use super::{Pit, four_row};
+use std::fmt;
+
+use super::{Move, Pit, Variant};
 
 /// Why a move may not be played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IllegalMove {
     /// The game is over.
-    #[error("the game is over")]
     GameOver,
     /// The board has fewer pits.
-    #[error("there is no pit {0} on this board")]
     NoSuchPit(Pit),
     /// The other side is to move.
-    #[error("pit {0} is not on the side to move")]
     NotYourPit(Pit),
     /// There is nothing to sow.
-    #[error("pit {0} is empty")]
     EmptyPit(Pit),
-    /// The other row is empty, and this sowing would leave it empty (R4).
-    #[error("the other row is empty, and pit {0} would not feed it")]
-    MustFeed(Pit),
-    /// The sowing would capture every seed of the other row, which the options forbid (R6).
-    #[error("pit {0} would capture every seed of the other row")]
-    GrandSlam(Pit),
-    /// The pit is out of play in this round (R9).
-    #[error("pit {0} is burnt in this round")]
-    BurntPit(Pit),
     /// Nothing could be captured, or captures are no choice (R5).
-    #[error("sowing pit {0} offers no capture to decline")]
     NoDecline(Pit),
     /// There is no extra move to decline.
-    #[error("only an optional extra move can be passed")]
     NoPass,
     /// The swap is not North's first choice, or the game has no pie rule.
-    #[error("only North's first choice under the pie rule can be a swap")]
     NoSwap,
     /// The game has no agreed end.
-    #[error("this game cannot be ended by agreement")]
     NoAgree,
     /// The game has no such words, or not here: a pit with a direction or a number, or one without.
-    #[error("the move does not have the form that this game has here")]
     WrongForm,
-    /// A rule of the games with four rows forbids it (R32).
-    #[error("{}", .0.sentence())]
-    FourRow(four_row::IllegalMove),
+    /// A rule of the game forbids it. The pit is the one that would be sown.
+    Rule(&'static Refusal, Option<Pit>),
 }
 
+/// A rule of a game that forbids moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Refusal {
+    /// A stable word for the reason.
+    pub reason: &'static str,
+    /// The reason in words. `{pit}` stands for the pit.
+    pub sentence: &'static str,
+}
+
+/// Defines refusals of a game, and lists them as `ALL`.
+macro_rules! refusals {
+    ($( $(#[$about:meta])+ $name:ident = $reason:literal, $sentence:literal; )+) => {
+        $( $(#[$about])+ pub(crate) const $name: $crate::Refusal = $crate::Refusal { reason: $reason, sentence: $sentence }; )+
+
+        /// All of them, in the order in which they are looked for.
+        pub(crate) const ALL: &[$crate::Refusal] = &[$($name),+];
+    };
+}
+
+/// The words of the reasons that all games share.
+const SHARED: [&str; 9] = [
+    "not_your_pit",
+    "empty_pit",
+    "no_such_pit",
+    "no_decline",
+    "no_pass",
+    "no_swap",
+    "no_agree",
+    "game_over",
+    "wrong_form",
+];
+
 impl IllegalMove {
-    /// The words of all reasons.
-    pub const REASONS: [&str; 27] = [
-        "not_your_pit",
-        "empty_pit",
-        "burnt_pit",
-        "no_such_pit",
-        "must_feed",
-        "grand_slam",
-        "no_decline",
-        "no_pass",
-        "no_swap",
-        "no_agree",
-        "game_over",
-        "wrong_form",
-        "out_of_order",
-        "too_many",
-        "must_continue",
-        "front_only",
-        "single_seed",
-        "no_reverse",
-        "reverse_no_capture",
-        "must_capture",
-        "wrong_direction",
-        "must_take",
-        "house_kept",
-        "blocked_pit",
-        "front_first",
-        "empties_front",
-        "endless",
-    ];
+    /// The words of all reasons, of all games.
+    #[must_use]
+    pub fn reasons() -> Vec<&'static str> {
+        let mut reasons = SHARED.to_vec();
+        for refusal in Variant::ALL.iter().flat_map(|variant| variant.refusals()) {
+            if !reasons.contains(&refusal.reason) {
+                reasons.push(refusal.reason);
+            }
+        }
+        reasons
+    }
 
     /// A stable word for the reason, as the tables in R4 and R32 list them.
     #[must_use]
@@ -86,42 +82,68 @@ impl IllegalMove {
             Self::NoSuchPit(_) => "no_such_pit",
             Self::NotYourPit(_) => "not_your_pit",
             Self::EmptyPit(_) => "empty_pit",
-            Self::MustFeed(_) => "must_feed",
-            Self::GrandSlam(_) => "grand_slam",
-            Self::BurntPit(_) => "burnt_pit",
             Self::NoDecline(_) => "no_decline",
             Self::NoPass => "no_pass",
             Self::NoSwap => "no_swap",
             Self::NoAgree => "no_agree",
             Self::WrongForm => "wrong_form",
-            Self::FourRow(reason) => reason.reason(),
+            Self::Rule(refusal, _) => refusal.reason,
+        }
+    }
+
+    /// Why a game without moves of this form refuses one.
+    pub(crate) const fn of_unknown_form(m: Move) -> Self {
+        match m {
+            Move::Decline(pit) => Self::NoDecline(pit),
+            Move::Pass => Self::NoPass,
+            Move::Swap => Self::NoSwap,
+            Move::Agree => Self::NoAgree,
+            Move::Sow(_) | Move::SowTo { .. } | Move::Place { .. } => Self::WrongForm,
         }
     }
 }
 
+impl fmt::Display for IllegalMove {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::GameOver => f.write_str("the game is over"),
+            Self::NoSuchPit(pit) => write!(f, "there is no pit {pit} on this board"),
+            Self::NotYourPit(pit) => write!(f, "pit {pit} is not on the side to move"),
+            Self::EmptyPit(pit) => write!(f, "pit {pit} is empty"),
+            Self::NoDecline(pit) => write!(f, "sowing pit {pit} offers no capture to decline"),
+            Self::NoPass => f.write_str("only an optional extra move can be passed"),
+            Self::NoSwap => f.write_str("only North's first choice under the pie rule can be a swap"),
+            Self::NoAgree => f.write_str("this game cannot be ended by agreement"),
+            Self::WrongForm => f.write_str("the move does not have the form that this game has here"),
+            Self::Rule(refusal, None) => f.write_str(refusal.sentence),
+            Self::Rule(refusal, Some(pit)) => f.write_str(&refusal.sentence.replace("{pit}", &pit.to_string())),
+        }
+    }
+}
+
+impl std::error::Error for IllegalMove {}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::Side;
 
     #[test]
     fn each_reason_is_listed() {
         let pit = Pit { side: Side::South, index: 0 };
-        let of_pits = [
-            IllegalMove::NoSuchPit,
-            IllegalMove::NotYourPit,
-            IllegalMove::EmptyPit,
-            IllegalMove::MustFeed,
-            IllegalMove::GrandSlam,
-            IllegalMove::BurntPit,
-            IllegalMove::NoDecline,
+        let of_pits = [IllegalMove::NoSuchPit, IllegalMove::NotYourPit, IllegalMove::EmptyPit, IllegalMove::NoDecline];
+        let others = [
+            IllegalMove::GameOver,
+            IllegalMove::NoPass,
+            IllegalMove::NoSwap,
+            IllegalMove::NoAgree,
+            IllegalMove::WrongForm,
         ];
-        let others = [IllegalMove::GameOver, IllegalMove::NoPass, IllegalMove::NoSwap, IllegalMove::NoAgree];
-        let of_four_rows = four_row::IllegalMove::ALL.map(IllegalMove::FourRow);
-        let all = of_pits.map(|of| of(pit)).into_iter().chain(others).chain(of_four_rows);
-        let reasons: BTreeSet<_> = all.map(|illegal| illegal.reason()).collect();
-        assert_eq!(reasons, IllegalMove::REASONS.into());
+        let mut shared: Vec<_> = of_pits.map(|of| of(pit)).into_iter().chain(others).map(|why| why.reason()).collect();
+        let mut listed = SHARED.to_vec();
+        shared.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(shared, listed);
+        assert_eq!(IllegalMove::reasons().len(), 27);
     }
 }

@@ -5,10 +5,9 @@
 //! and of players only the names in records. `docs/rules.md` states the rules with their sources; a number such as R5
 //! in a comment is a section of that page.
 //!
-//! - [`AnyOptions`], [`AnyPosition`] and [`Variant`] work for every game; [`kalah`], [`oware`] and [`congkak`] hold the
-//!   rules of one game each.
+//! - [`AnyOptions`], [`AnyPosition`] and [`Variant`] work for every game. Each game is a folder that implements [`Game`].
 //! - [`kumalak`] holds Toguz Kumalak and Bestemshe, which share their rules.
-//! - [`four_row`] holds Bao and Omweso, which have types of their own; [`AnyPosition`] translates them.
+//! - [`four_row`] holds Bao and Omweso, which share the sowing on two rows for each side.
 //! - [`notation`] reads and writes whole games and the boards of other programs.
 //! - [`packed`] plays millions of moves a second, for searches.
 //!
@@ -37,18 +36,27 @@
 #[macro_use]
 mod word;
 
+#[macro_use]
+mod illegal_move;
+
+#[macro_use]
+mod options;
+
+#[macro_use]
+mod games;
+
 mod any;
 mod board;
 pub mod congkak;
+mod direction;
 mod effect;
 pub mod four_row;
+mod game;
 mod history;
-mod illegal_move;
 pub mod kalah;
 pub mod kumalak;
 mod moves;
 pub mod notation;
-mod options;
 mod outcome;
 pub mod oware;
 pub mod packed;
@@ -62,16 +70,20 @@ mod side;
 mod sowing;
 mod variant;
 
-pub use any::{AnyBoard, AnyOptions, AnyPosition, Line, Pending};
+pub use any::{AnyBoard, AnyPosition, Line, Pending};
 pub use board::Board;
 pub use congkak::Lockstep;
-pub use effect::Effect;
-pub use four_row::{Direction, House, ParseMoveError};
+pub use direction::Direction;
+pub use effect::{Effect, EffectSink};
+pub use four_row::House;
+pub use game::{Game, GameSpec};
+pub use games::{AnyOptions, Variant};
 pub use history::{HISTORY_MAX, History};
-pub use illegal_move::IllegalMove;
-pub use moves::{MOVES_MAX, Move, MoveList};
+pub use illegal_move::{IllegalMove, Refusal};
+pub use moves::{MOVES_MAX, Move, MoveList, ParseMoveError, SEEDS_WRITTEN_MAX};
 pub use options::{
-    Contradiction, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, RecordedOption,
+    Contradiction, GameOptions, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec,
+    RecordedOption,
 };
 pub use outcome::{EndReason, Outcome};
 pub use perft::perft;
@@ -81,8 +93,9 @@ pub use ring::ROW_MAX;
 pub use round::Round;
 pub use setup::{ParsePositionError, SEEDS_MAX};
 pub use side::{BySide, Side};
-pub use variant::Variant;
 pub use word::UnknownWord;
+
+pub(crate) use games::State;
 
 /// Runs the examples of the README as tests.
 #[cfg(doctest)]

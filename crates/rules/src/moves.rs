@@ -4,10 +4,7 @@ use std::{fmt, str::FromStr};
 
 use arrayvec::ArrayVec;
 
-use super::{
-    Pit, ROW_MAX,
-    four_row::{self, Direction, ParseMoveError},
-};
+use super::{Direction, Pit, ROW_MAX, setup::parse_number};
 
 /// An action; each is one ply (R0).
 ///
@@ -60,20 +57,24 @@ impl Move {
         }
     }
 
-    /// Whether games with two rows have this word: no direction, no number, and no pit beyond `L` (R12).
-    pub(super) fn has_two_rows(self) -> bool {
+    /// Whether games with this number of rows for each side have this word (R12, R21). With one row there is no direction, no
+    /// number and no pit beyond `L`; with two rows no capture is declined.
+    pub(super) fn has_rows(self, rows_per_side: u8) -> bool {
         match self {
-            Self::Sow(pit) | Self::Decline(pit) => usize::from(pit.index) < ROW_MAX,
-            Self::SowTo { .. } | Self::Place { .. } => false,
+            Self::Sow(pit) => rows_per_side > 1 || usize::from(pit.index) < ROW_MAX,
+            Self::Decline(pit) => rows_per_side == 1 && usize::from(pit.index) < ROW_MAX,
+            Self::SowTo { .. } | Self::Place { .. } => rows_per_side > 1,
             Self::Pass | Self::Swap | Self::Agree => true,
         }
     }
 }
 
-/// The most moves that a position can offer: those of a game with four rows. With two rows it offers every pit of a row,
-/// each perhaps with its capture declined, and a pass or a swap. A pass needs an extra move and a swap needs North's
-/// first choice, so a position never offers both (R4).
-pub const MOVES_MAX: usize = four_row::MOVES_MAX;
+/// The greatest number that a word can name (R21).
+pub const SEEDS_WRITTEN_MAX: u8 = 99;
+
+/// The most moves that a position can offer: the first pit to arrange can get from 0 to 32 seeds (R28). With two rows a
+/// position offers every pit of a row, each perhaps with its capture declined, and a pass or a swap.
+pub const MOVES_MAX: usize = 33;
 
 /// The legal moves of a position, in the order of R4 and R21: pits ascending, then `pass`, then `swap`. For each pit, upward
 /// comes before downward, fewer seeds before more, and a capture before declining it.
@@ -102,28 +103,53 @@ impl FromStr for Move {
     type Err = ParseMoveError;
 
     fn from_str(text: &str) -> Result<Self, ParseMoveError> {
-        match text.strip_suffix(DECLINED) {
-            Some(pit) => pit.parse().map(Self::Decline).map_err(|_| ParseMoveError::Any),
-            None => text.parse::<four_row::Move>().map(Self::from).map_err(|_| ParseMoveError::Any),
+        match text {
+            "pass" => return Ok(Self::Pass),
+            "swap" => return Ok(Self::Swap),
+            "agree" => return Ok(Self::Agree),
+            _ => {}
+        }
+        let (letter, rest) = text.split_at_checked(1).ok_or(ParseMoveError::Any)?;
+        let pit: Pit = letter.parse().map_err(|_| ParseMoveError::Any)?;
+        let mut directions = Direction::ALL.into_iter();
+        if rest.is_empty() {
+            Ok(Self::Sow(pit))
+        } else if rest.strip_prefix(DECLINED) == Some("") {
+            Ok(Self::Decline(pit))
+        } else if let Some(direction) = directions.find(|it| rest.strip_prefix(it.letter(pit.side)) == Some("")) {
+            Ok(Self::SowTo { pit, direction })
+        } else {
+            let seeds = parse_number(rest).and_then(|seeds| u8::try_from(seeds).ok());
+            let seeds = seeds.filter(|&seeds| seeds <= SEEDS_WRITTEN_MAX).ok_or(ParseMoveError::Any)?;
+            Ok(Self::Place { pit, seeds })
         }
     }
 }
 
-impl From<four_row::Move> for Move {
-    fn from(m: four_row::Move) -> Self {
-        match m {
-            four_row::Move::Sow { pit, direction: None } => Self::Sow(pit.into()),
-            four_row::Move::Sow { pit, direction: Some(direction) } => Self::SowTo { pit: pit.into(), direction },
-            four_row::Move::Place { pit, seeds } => Self::Place { pit: pit.into(), seeds },
-            four_row::Move::Pass => Self::Pass,
-            four_row::Move::Swap => Self::Swap,
-            four_row::Move::Agree => Self::Agree,
-        }
-    }
+/// A text is not a move in any position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseMoveError {
+    /// A move of a game with one row for each side.
+    #[error("a move is a letter from A to L or from a to l, alone or with ~, or one of the words `pass` and `swap`")]
+    OneRow,
+    /// A move of a game with two rows for each side.
+    #[error(
+        "a move is a letter from A to P or from a to p, alone, with U or V in the same case, or with a number from 0 to \
+         {SEEDS_WRITTEN_MAX}; or the word `pass`"
+    )]
+    TwoRows,
+    /// A move of any game.
+    #[error(
+        "a move is a letter from A to P or from a to p, alone, with ~, with U or V in the same case, or with a number \
+         from 0 to {SEEDS_WRITTEN_MAX}; or one of the words `pass`, `swap` and `agree`"
+    )]
+    Any,
 }
 
-impl From<four_row::Pit> for Pit {
-    fn from(pit: four_row::Pit) -> Self {
-        Self { side: pit.side(), index: pit.index() }
+impl ParseMoveError {
+    /// The error for text that is no move in a game with this number of rows per side.
+    #[must_use]
+    pub const fn of_rows(rows_per_side: u8) -> Self {
+        if rows_per_side == 1 { Self::OneRow } else { Self::TwoRows }
     }
 }

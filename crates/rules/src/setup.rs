@@ -334,7 +334,7 @@ fn parse_stores(text: &str) -> Option<(u16, u16)> {
     Some((parse_seeds(south)?, parse_seeds(north)?))
 }
 
-fn parse_side(text: &str) -> Option<Side> {
+pub(super) fn parse_side(text: &str) -> Option<Side> {
     Side::ALL.into_iter().find(|side| text.strip_prefix(side.letter()) == Some(""))
 }
 
@@ -375,7 +375,7 @@ fn parse_seeds(text: &str) -> Option<u16> {
 }
 
 /// Digits only: no sign, no leading zero.
-fn parse_number(text: &str) -> Option<u32> {
+pub(super) fn parse_number(text: &str) -> Option<u32> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let leading_zero = text.len() > 1 && text.starts_with('0');
     if digits && !leading_zero { text.parse().ok() } else { None }

@@ -1,108 +1,78 @@
-//! The variants. Knows their names and the shapes of their boards, and nothing of their options.
+//! What is known of a variant before a game begins. Every answer is the game's own.
 
-worded_enum! {
-    /// A game.
-    pub enum Variant {
-        /// Kalah, also called Kalaha and, in much of the West, simply Mancala.
-        Kalah = "kalah",
-        /// Oware, also called Awale, Wari and Awari.
-        Oware = "oware",
-        /// Congkak, of Malaysia, Indonesia and Singapore: a sowing continues from the pit where its last seed falls.
-        Congkak = "congkak",
-        /// Bao la kiswahili, of the East African coast: each side has two rows, a reserve and a house.
-        Bao = "bao",
-        /// Omweso, of Uganda: each side has two rows, and some pits may be sown backward.
-        Omweso = "omweso",
-        /// Toguz Kumalak, in Kyrgyzstan toguz korgool: an even number of seeds is captured, and a pit may be won.
-        ToguzKumalak = "toguz_kumalak",
-        /// Bestemshe, a smaller Toguz Kumalak without the winning of pits.
-        Bestemshe = "bestemshe",
-    }
-}
+use crate::{Contradiction, Game, GameSpec, OptionSpec, PresetSpec, Refusal, Variant, options::GameOptions};
 
 impl Variant {
+    /// What is the same in all positions of the game.
+    #[must_use]
+    pub const fn spec(self) -> &'static GameSpec {
+        for_variant!(self, Position => &<Position as Game>::SPEC)
+    }
+
     /// The name to display.
     #[must_use]
     pub const fn title(self) -> &'static str {
-        match self {
-            Self::Kalah => "Kalah",
-            Self::Oware => "Oware",
-            Self::Congkak => "Congkak",
-            Self::Bao => "Bao",
-            Self::Omweso => "Omweso",
-            Self::ToguzKumalak => "Toguz Kumalak",
-            Self::Bestemshe => "Bestemshe",
-        }
+        self.spec().title
     }
 
-    /// Other names of the game and of its close relatives, as people look for them; `docs/rules.md` has their sources. A
-    /// name may stand for two games.
+    /// Other names of the game and of its close relatives, as people look for them.
     #[must_use]
     pub const fn aliases(self) -> &'static [&'static str] {
-        match self {
-            Self::Kalah => &["Kalaha", "Mancala", "Mankala", "Awalé", "Калах"],
-            Self::Oware => &[
-                "Awalé", "Awélé", "Awari", "Wari", "Warri", "Ayo", "Ayoayo", "Ouri", "Ouril", "Uril", "Wali", "Adji",
-                "Abapa",
-            ],
-            Self::Congkak => &[
-                "Congklak",
-                "Congka",
-                "Main Congkak",
-                "Main Chongkak",
-                "Chongkak",
-                "Tjongklak",
-                "Jogklak",
-                "Dakon",
-                "Dhakon",
-                "Sungka",
-                "Chongka",
-                "Chonka",
-                "Tsjoncka",
-                "Kunggit",
-                "Naranj",
-                "Ohvalhu",
-                "Mak Khom",
-            ],
-            Self::ToguzKumalak => {
-                &["Toguz korgool", "Toguz Xorgol", "Togyzkumalak", "Togyzqumalaq", "Тоғызқұмалақ", "Тогуз коргоол"]
-            }
-            Self::Bestemshe => &["Bestemshi", "Бестемше"],
-            Self::Bao => &["Bao la Kiswahili", "Bawo"],
-            Self::Omweso => &["Mweso", "Coro"],
-        }
+        self.spec().aliases
     }
 
     /// The version of this game's rules. It rises when the same moves no longer lead to the same positions.
     #[must_use]
     pub const fn rules_version(self) -> u16 {
-        match self {
-            Self::Kalah
-            | Self::Oware
-            | Self::Congkak
-            | Self::Bao
-            | Self::Omweso
-            | Self::ToguzKumalak
-            | Self::Bestemshe => 1,
-        }
+        self.spec().rules_version
     }
 
-    /// How many rows each side has. With one row there are stores, and their seeds decide; with two rows there are
-    /// reserves, and a score decides nothing (R31).
+    /// The rules for beginners, as Markdown.
+    #[must_use]
+    pub const fn rules(self) -> &'static str {
+        self.spec().rules
+    }
+
+    /// How many rows each side has: one with stores, or two with reserves.
     #[must_use]
     pub const fn rows_per_side(self) -> u8 {
-        match self {
-            Self::Kalah | Self::Oware | Self::Congkak | Self::ToguzKumalak | Self::Bestemshe => 1,
-            Self::Bao | Self::Omweso => 2,
-        }
+        self.spec().rows_per_side
     }
 
-    /// Whether a board is drawn with `A` at its owner's right end: upward is then counter-clockwise (R19).
+    /// Whether a board is drawn with `A` at its owner's right end.
     #[must_use]
     pub const fn is_drawn_from_the_right(self) -> bool {
-        match self {
-            Self::Kalah | Self::Oware | Self::Congkak | Self::Bao | Self::ToguzKumalak | Self::Bestemshe => false,
-            Self::Omweso => true,
-        }
+        self.spec().is_drawn_from_the_right
+    }
+
+    /// The rules of this game that forbid moves, beside those of every game.
+    #[must_use]
+    pub const fn refusals(self) -> &'static [Refusal] {
+        self.spec().refusals
+    }
+
+    /// Named sets of options; the first is `standard` (R11, R33, R47).
+    ///
+    /// ```
+    /// use mancala_rules::Variant;
+    ///
+    /// let names: Vec<_> = Variant::Oware.presets().iter().map(|preset| preset.name).collect();
+    /// assert_eq!(names[..3], ["standard", "app", "wari"]);
+    /// ```
+    #[must_use]
+    pub const fn presets(self) -> &'static [PresetSpec] {
+        for_variant!(self, Position => <<Position as Game>::Options as GameOptions>::PRESETS)
+    }
+
+    /// The options of the game (R1, R20, R40).
+    #[must_use]
+    pub const fn options(self) -> &'static [OptionSpec] {
+        for_variant!(self, Position => <<Position as Game>::Options as GameOptions>::OPTIONS)
+    }
+
+    /// Which choices exclude each other (R1, R20, R40).
+    #[must_use]
+    pub const fn contradictions(self) -> &'static [Contradiction] {
+        for_variant!(self, Position => <<Position as Game>::Options as GameOptions>::CONTRADICTIONS)
     }
 }

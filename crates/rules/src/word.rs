@@ -4,27 +4,28 @@
 
 use std::fmt;
 
-/// Defines a plain enum whose values have one word each, with `ALL`, `WORDS`, `word`, `Display` and `FromStr`.
+/// Defines a plain enum whose values have one word each, with `ALL`, `WORDS`, `word`, `Display` and `FromStr`. A value may be
+/// there under a condition only: `Value = "word" if feature = "name"`.
 macro_rules! worded_enum {
     (
         $(#[$about:meta])*
-        pub enum $name:ident { $( $(#[$doc:meta])* $value:ident = $word:literal, )+ }
+        pub enum $name:ident { $( $(#[$doc:meta])* $value:ident = $word:literal $(if $condition:meta)?, )+ }
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $( $(#[$doc])* $value, )+ }
+        pub enum $name { $( $(#[$doc])* $(#[cfg($condition)])? $value, )+ }
 
         impl $name {
             /// Every value, in the order of definition.
-            pub const ALL: [Self; [$($word),+].len()] = [$(Self::$value),+];
+            pub const ALL: [Self; Self::WORDS.len()] = [$( $(#[cfg($condition)])? Self::$value ),+];
 
             /// The word of every value, in the same order.
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
+            pub const WORDS: &'static [&'static str] = &[$( $(#[cfg($condition)])? $word ),+];
 
             /// The word by which this value is stored and sent.
             #[must_use]
             pub const fn word(self) -> &'static str {
-                match self { $( Self::$value => $word, )+ }
+                match self { $( $(#[cfg($condition)])? Self::$value => $word, )+ }
             }
         }
 
@@ -39,7 +40,7 @@ macro_rules! worded_enum {
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 match text {
-                    $( $word => Ok(Self::$value), )+
+                    $( $(#[cfg($condition)])? $word => Ok(Self::$value), )+
                     _ => Err($crate::UnknownWord { expected: Self::WORDS }),
                 }
             }

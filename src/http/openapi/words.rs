@@ -43,7 +43,7 @@ fn word_fields() -> Vec<(&'static str, &'static str, Vec<String>)> {
     let offers = texts(&OfferKind::ALL.map(OfferKind::as_str));
     let notices = texts(&NoticeKind::ALL.map(NoticeKind::as_str));
     let messages = [notices.clone(), texts(&[PING, CHALLENGE])].concat();
-    let illegal = [texts(&["not_a_move"]), texts(&IllegalMove::REASONS)].concat();
+    let illegal = [texts(&["not_a_move"]), texts(&IllegalMove::reasons())].concat();
     let failed = [texts(&["status", "challenge", "gone"]), texts(&SendError::ALL.map(SendError::as_str))].concat();
     let disabled = texts(&["by_request", "gone", "failing", "overflow", "unverified", "app_disabled"]);
     let reports = texts(&ReportReason::ALL.map(ReportReason::as_str));

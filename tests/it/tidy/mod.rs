@@ -35,7 +35,7 @@ const RULES: [(&str, Rule); 26] = [
     ("statuses of failures that answer/code.rs does not choose", boundaries::statuses_elsewhere),
     ("crates that may be unsafe", boundaries::crates_that_allow_unsafe),
     ("re-exports by glob", boundaries::globs),
-    ("games that are named outside of the rules and the engine", games::findings),
+    ("games that are named outside of their folders and the lists", games::findings),
     ("statements without a span", statements::without_span),
     ("statements that PostgreSQL has not checked at compile time", statements::unchecked),
     ("files that name archived_log beside the reader of logs", statements::of_archives_elsewhere),

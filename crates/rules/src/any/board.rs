@@ -1,6 +1,6 @@
 //! The board of any game, for code that handles all games alike. Knows the seeds and marks on it, and no rule.
 
-use crate::{Board, BySide, Pit, Side, four_row};
+use crate::{Board, BySide, PITS_MAX, Pit, Side, four_row};
 
 /// The seeds of a board, and its marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ impl AnyBoard {
     pub fn pits_per_side(&self) -> u8 {
         match self {
             Self::TwoRow(board) => board.pits_per_side(),
-            Self::FourRow(_) => u8::try_from(four_row::PITS).unwrap_or(u8::MAX),
+            Self::FourRow(_) => u8::try_from(PITS_MAX).unwrap_or(u8::MAX),
         }
     }
 
@@ -88,7 +88,7 @@ impl AnyBoard {
     pub fn blocked(&self) -> Option<Pit> {
         match self {
             Self::TwoRow(_) => None,
-            Self::FourRow(board) => board.blocked().map(Pit::from),
+            Self::FourRow(board) => board.blocked(),
         }
     }
 

@@ -56,49 +56,22 @@ impl Line {
     /// The position after a legal move, without its history. The position before it is the next one to enter.
     #[must_use]
     pub fn play(&self, before: &AnyPosition, m: Move) -> AnyPosition {
-        match before {
-            AnyPosition::Oware(position, _) => {
-                let mut next = *position;
-                next.play_unchecked(m, self.history_of(position.board()));
-                AnyPosition::Oware(next, History::EMPTY)
-            }
-            AnyPosition::Kumalak(position, _) => {
-                let mut next = *position;
-                next.play_unchecked(m, self.history_of(position.board()));
-                AnyPosition::Kumalak(next, History::EMPTY)
-            }
-            AnyPosition::Kalah(_) | AnyPosition::Congkak(_) | AnyPosition::FourRow(_) => {
-                let mut next = before.clone();
-                next.play_unchecked(m);
-                next
-            }
-        }
+        before.after(m, before.recurring().map_or(&NONE, |(board, _)| self.history_of(&board)))
     }
 
     /// Whether earlier positions matter to this one, which is the next one to enter.
     #[must_use]
     pub fn has_history(&self, position: &AnyPosition) -> bool {
-        match position {
-            AnyPosition::Oware(oware, _) => oware.outcome().is_none() && !self.history_of(oware.board()).is_empty(),
-            AnyPosition::Kumalak(kumalak, _) => {
-                kumalak.outcome().is_none() && !self.history_of(kumalak.board()).is_empty()
-            }
-            AnyPosition::Kalah(_) | AnyPosition::Congkak(_) | AnyPosition::FourRow(_) => false,
-        }
+        let has_earlier = |(board, _): (Board, Side)| !self.history_of(&board).is_empty();
+        position.recurring().is_some_and(has_earlier) && position.outcome().is_none()
     }
 
     /// Adds the position in which a move is played.
     pub fn enter(&mut self, position: &AnyPosition) {
-        let board = match position {
-            AnyPosition::Oware(position, _) => position.board(),
-            AnyPosition::Kumalak(position, _) => position.board(),
-            AnyPosition::Kalah(_) | AnyPosition::Congkak(_) | AnyPosition::FourRow(_) => {
-                return self.entered.push(Entered::Same);
-            }
-        };
-        let is_quiet = !self.history_of(board).is_empty();
+        let Some((board, turn)) = position.recurring() else { return self.entered.push(Entered::Same) };
+        let is_quiet = !self.history_of(&board).is_empty();
         let before = if is_quiet { History::EMPTY } else { mem::take(&mut self.history) };
-        let dropped = self.history.push(*board, position.turn());
+        let dropped = self.history.push(board, turn);
         self.entered.push(if is_quiet { Entered::Longer(dropped) } else { Entered::Cleared(before) });
     }
 

@@ -1,9 +1,6 @@
-//! All games behind one type each, for code that handles all games alike: options, positions, and the catalogue of each game. Knows every
-//! game, but no rule.
+//! All games behind one type each, for code that handles all games alike. Knows no game: each question is passed on to the game.
 
 mod board;
-mod catalogue;
-mod four_rows;
 mod line;
 mod options;
 mod pending;
@@ -11,6 +8,5 @@ mod position;
 
 pub use board::AnyBoard;
 pub use line::Line;
-pub use options::AnyOptions;
 pub use pending::Pending;
 pub use position::AnyPosition;

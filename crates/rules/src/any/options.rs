@@ -2,26 +2,9 @@
 //! what an option does.
 
 use crate::{
-    OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant, congkak, four_row, kalah,
-    kumalak::{self, bestemshe, toguz_kumalak},
-    options::{Kinds, check_overrides, parse_overrides, with_recorded, write_overrides},
-    oware,
+    AnyOptions, Game, OptionKind, OptionSpec, OptionValue, OptionsError, Variant,
+    options::{GameOptions, parse_overrides, with_recorded},
 };
-
-/// The options of one game: a variant, one of its presets, and the choices that differ from it. Always valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AnyOptions {
-    /// Options of Kalah.
-    Kalah(kalah::Options),
-    /// Options of Oware.
-    Oware(oware::Options),
-    /// Options of Congkak.
-    Congkak(congkak::Options),
-    /// Options of Toguz Kumalak or Bestemshe.
-    Kumalak(kumalak::Options),
-    /// Options of Bao or Omweso.
-    FourRow(four_row::AnyOptions),
-}
 
 impl AnyOptions {
     /// The options of a preset, with overrides.
@@ -67,41 +50,9 @@ impl AnyOptions {
         overrides: &[(String, OptionValue)],
         kinds: fn(&OptionSpec) -> OptionKind,
     ) -> Result<Self, OptionsError> {
-        let unknown = |_| OptionsError::UnknownPreset { variant, preset: preset.to_owned() };
-        let of_four_rows = |variant| {
-            four_row::AnyOptions::within(variant, preset, overrides, kinds)
-                .map(Self::FourRow)
-                .map_err(OptionsError::from)
-        };
-        match variant {
-            Variant::Kalah => {
-                let preset: kalah::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides, kinds)?;
-                kalah::Options::new(preset, overrides).map(Self::Kalah)
-            }
-            Variant::Oware => {
-                let preset: oware::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides, kinds)?;
-                oware::Options::new(preset, overrides).map(Self::Oware)
-            }
-            Variant::Congkak => {
-                let preset: congkak::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides, kinds)?;
-                congkak::Options::new(preset, overrides).map(Self::Congkak)
-            }
-            Variant::ToguzKumalak => {
-                let preset: toguz_kumalak::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides, kinds)?;
-                toguz_kumalak::Options::new(preset, overrides).map(|options| Self::Kumalak(options.into()))
-            }
-            Variant::Bestemshe => {
-                let preset: bestemshe::Preset = preset.parse().map_err(unknown)?;
-                check(variant, preset.spec(), overrides, kinds)?;
-                bestemshe::Options::new(preset, overrides).map(|options| Self::Kumalak(options.into()))
-            }
-            Variant::Bao => of_four_rows(four_row::Variant::Bao),
-            Variant::Omweso => of_four_rows(four_row::Variant::Omweso),
-        }
+        for_variant!(variant, Position => {
+            <Position as Game>::Options::within(variant, preset, overrides, kinds).map(Self::from)
+        })
     }
 
     /// The options of a preset with overrides such as `seeds=5;pie=true`; an empty text has none. An override may have
@@ -111,7 +62,7 @@ impl AnyOptions {
     ///
     /// As [`AnyOptions::new`], and for a text of any other form.
     pub fn parse(variant: Variant, preset: &str, overrides: &str) -> Result<Self, OptionsError> {
-        let overrides = parse_overrides(variant.options(), overrides, unknown_option(variant))?;
+        let overrides = parse_overrides(variant, variant.options(), overrides)?;
         Self::within(variant, preset, &overrides, OptionSpec::recorded_kind)
     }
 
@@ -133,57 +84,27 @@ impl AnyOptions {
     ///
     /// As [`AnyOptions::parse`].
     pub fn parse_recorded(variant: Variant, preset: &str, overrides: &str) -> Result<Self, OptionsError> {
-        let overrides = parse_overrides(variant.options(), overrides, unknown_option(variant))?;
+        let overrides = parse_overrides(variant, variant.options(), overrides)?;
         Self::recorded(variant, preset, &overrides)
-    }
-
-    /// Which game these options are for.
-    #[must_use]
-    pub fn variant(&self) -> Variant {
-        match self {
-            Self::Kalah(_) => Variant::Kalah,
-            Self::Oware(_) => Variant::Oware,
-            Self::Congkak(_) => Variant::Congkak,
-            Self::Kumalak(options) => options.variant(),
-            Self::FourRow(options) => options.variant().into(),
-        }
     }
 
     /// The name of the preset that they are based on.
     #[must_use]
-    pub const fn preset(&self) -> &'static str {
-        match self {
-            Self::Kalah(options) => options.preset().word(),
-            Self::Oware(options) => options.preset().word(),
-            Self::Congkak(options) => options.preset().word(),
-            Self::Kumalak(options) => options.preset(),
-            Self::FourRow(options) => options.preset(),
-        }
+    pub fn preset(&self) -> &'static str {
+        for_game!(self, Self, options => options.preset().name)
     }
 
     /// The effective value of every option that matters to this game, in the order of [`Variant::options`]. As
     /// overrides of the preset they give the same options.
     #[must_use]
     pub fn values(&self) -> Vec<(&'static str, OptionValue)> {
-        match self {
-            Self::Kalah(options) => options.values().into(),
-            Self::Oware(options) => options.values().into(),
-            Self::Congkak(options) => options.values(),
-            Self::Kumalak(options) => options.values(),
-            Self::FourRow(options) => options.values(),
-        }
+        for_game!(self, Self, options => options.values())
     }
 
     /// The effective value of every option, also of those that do not matter to this game.
     #[must_use]
     pub fn all_values(&self) -> Vec<(&'static str, OptionValue)> {
-        match self {
-            Self::Kalah(options) => options.values().into(),
-            Self::Oware(options) => options.values().into(),
-            Self::Congkak(options) => options.all_values().into(),
-            Self::Kumalak(options) => options.values(),
-            Self::FourRow(options) => options.all_values(),
-        }
+        for_game!(self, Self, options => options.all_values())
     }
 
     /// The values that differ from the preset, as stored games and game records have them and
@@ -198,29 +119,6 @@ impl AnyOptions {
     /// ```
     #[must_use]
     pub fn overrides(&self) -> String {
-        let specs = self.variant().options();
-        match self {
-            Self::Kalah(options) => write_overrides(specs, options.values(), options.preset().options().values()),
-            Self::Oware(options) => write_overrides(specs, options.values(), options.preset().options().values()),
-            Self::Congkak(options) => {
-                write_overrides(specs, options.all_values(), options.preset().options().all_values())
-            }
-            Self::Kumalak(options) => options.overrides(),
-            Self::FourRow(options) => options.overrides(),
-        }
+        for_game!(self, Self, options => options.overrides())
     }
-}
-
-/// Checks each override by itself.
-fn check(
-    variant: Variant,
-    preset: &PresetSpec,
-    overrides: &[(String, OptionValue)],
-    kinds: Kinds,
-) -> Result<(), OptionsError> {
-    check_overrides(variant.options(), preset, overrides, kinds, unknown_option(variant))
-}
-
-fn unknown_option(variant: Variant) -> impl Fn(&str) -> OptionsError {
-    move |option| OptionsError::UnknownOption { variant, option: option.to_owned() }
 }

@@ -1,15 +1,16 @@
-//! A position of any game, for code that does not care which. Knows no rule itself.
+//! A position of any game, for code that does not care which. Knows no game, and no rule.
 
-use std::fmt;
-
-use super::{
-    AnyBoard, AnyOptions, Pending,
-    four_rows::{move_of, refusal},
+use std::{
+    any::Any,
+    fmt,
+    hash::{Hash, Hasher},
+    mem,
 };
+
+use super::{AnyBoard, Pending};
 use crate::{
-    Effect, History, House, IllegalMove, Lockstep, Move, MoveList, Outcome, ParseMoveError, ParsePositionError, Pit,
-    Round, Side, Variant, congkak, four_row, kalah, kumalak, oware,
-    setup::{Flag, Setup},
+    AnyOptions, Board, Effect, Game, History, House, IllegalMove, Lockstep, Move, MoveList, Outcome, ParseMoveError,
+    ParsePositionError, Pit, Round, Side, State, Variant,
 };
 
 /// A position of one of the games, with its options. Either it has a legal move or the game is over (R13).
@@ -21,30 +22,17 @@ use crate::{
 /// a position string does not hold them. To restore a position with its history, read the positions since the last
 /// capture and join them with [`AnyPosition::follow`].
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub enum AnyPosition {
-    /// A position of Kalah.
-    Kalah(kalah::Position),
-    /// A position of Oware, and the earlier positions.
-    Oware(oware::Position, History),
-    /// A position of Congkak.
-    Congkak(congkak::Position),
-    /// A position of Toguz Kumalak or Bestemshe, and the earlier positions.
-    Kumalak(kumalak::Position, History),
-    /// A position of Bao or Omweso.
-    FourRow(four_row::AnyPosition),
+pub struct AnyPosition {
+    state: State,
+    /// Empty in a game without a rule against repetition.
+    history: History,
 }
 
 impl AnyPosition {
     /// The position in which a game with these options begins.
     #[must_use]
     pub fn opening(options: &AnyOptions) -> Self {
-        match options {
-            AnyOptions::Kalah(options) => Self::Kalah(kalah::Position::opening(*options)),
-            AnyOptions::Oware(options) => Self::Oware(oware::Position::opening(*options), History::default()),
-            AnyOptions::Congkak(options) => Self::Congkak(congkak::Position::opening(*options)),
-            AnyOptions::Kumalak(options) => Self::Kumalak(kumalak::Position::opening(*options), History::default()),
-            AnyOptions::FourRow(options) => Self::FourRow(four_row::AnyPosition::opening(options)),
-        }
+        for_game!(options, AnyOptions, options, Position => Self::of(Position::opening(*options)))
     }
 
     /// Reads a position string (R12, R22) and ends the game where the rules do. A made-up position in which the game is over
@@ -63,15 +51,7 @@ impl AnyPosition {
     ///
     /// The text is not a position string, or no game with these options has this position.
     pub fn parse(options: &AnyOptions, text: &str) -> Result<Self, ParsePositionError> {
-        match options {
-            AnyOptions::Kalah(options) => kalah::Position::from_setup(*options, &text.parse()?).map(Self::Kalah),
-            AnyOptions::Oware(options) => oware::Position::from_setup(*options, &text.parse()?)
-                .map(|position| Self::Oware(position, History::default())),
-            AnyOptions::Congkak(options) => congkak::Position::from_setup(*options, &text.parse()?).map(Self::Congkak),
-            AnyOptions::Kumalak(options) => kumalak::Position::from_setup(*options, &text.parse()?)
-                .map(|position| Self::Kumalak(position, History::default())),
-            AnyOptions::FourRow(options) => Ok(Self::FourRow(four_row::AnyPosition::parse(options, text)?)),
-        }
+        for_game!(options, AnyOptions, options, Position => Position::parse(*options, text).map(Self::of))
     }
 
     /// Reads a position string as [`AnyPosition::parse`] does, but with any number of seeds up to
@@ -82,19 +62,9 @@ impl AnyPosition {
     ///
     /// As [`AnyPosition::parse`], but any total up to that bound is accepted.
     pub fn parse_with_any_total(options: &AnyOptions, text: &str) -> Result<Self, ParsePositionError> {
-        match options {
-            AnyOptions::Kalah(options) => {
-                kalah::Position::from_setup_with_any_total(*options, &text.parse()?).map(Self::Kalah)
-            }
-            AnyOptions::Oware(options) => oware::Position::from_setup_with_any_total(*options, &text.parse()?)
-                .map(|position| Self::Oware(position, History::default())),
-            AnyOptions::Congkak(options) => {
-                congkak::Position::from_setup_with_any_total(*options, &text.parse()?).map(Self::Congkak)
-            }
-            AnyOptions::Kumalak(options) => kumalak::Position::from_setup_with_any_total(*options, &text.parse()?)
-                .map(|position| Self::Kumalak(position, History::default())),
-            AnyOptions::FourRow(_) => Self::parse(options, text),
-        }
+        for_game!(options, AnyOptions, options, Position => {
+            Position::parse_with_any_total(*options, text).map(Self::of)
+        })
     }
 
     /// Advances to the position that came right after this one in a game, and keeps the history.
@@ -114,84 +84,67 @@ impl AnyPosition {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn follow(&mut self, next: Self) {
-        match (self, next) {
-            (Self::Oware(position, history), Self::Oware(next, _)) => {
-                next.remember(position, history);
-                *position = next;
-            }
-            (Self::Kumalak(position, history), Self::Kumalak(next, _)) => {
-                next.remember(position, history);
-                *position = next;
-            }
-            (
-                this,
-                next @ (Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) | Self::FourRow(_)),
-            ) => *this = next,
+        if mem::discriminant(&self.state) == mem::discriminant(&next.state) {
+            let before = self.recurring();
+            for_game!(&next.state, State, position => remember(before, position, &mut self.history));
+            self.state = next.state;
+        } else {
+            *self = next;
         }
     }
 
     /// The same position without its history, as [`AnyPosition::parse`] reads it.
     #[must_use]
     pub fn afresh(&self) -> Self {
-        match self {
-            Self::Oware(position, _) => Self::Oware(*position, History::default()),
-            Self::Kumalak(position, _) => Self::Kumalak(*position, History::default()),
-            Self::Kalah(_) | Self::Congkak(_) | Self::FourRow(_) => self.clone(),
-        }
+        Self { state: self.state, history: History::EMPTY }
     }
 
     /// The earlier positions since the last capture; `None` in a game without a rule against repetition (R13, R31).
     #[must_use]
     pub fn history(&self) -> Option<&History> {
-        match self {
-            Self::Kalah(_) | Self::Congkak(_) | Self::FourRow(_) => None,
-            Self::Oware(_, history) | Self::Kumalak(_, history) => Some(history),
-        }
+        self.recurring().map(|_| &self.history)
+    }
+
+    /// The position of a game in that game's own type; `None` if it is of another game.
+    #[must_use]
+    pub fn of_game<G: Game>(&self) -> Option<&G> {
+        for_game!(&self.state, State, position => (position as &dyn Any).downcast_ref())
+    }
+
+    /// Which game it is of.
+    #[must_use]
+    pub fn variant(&self) -> Variant {
+        self.options().variant()
     }
 
     /// The options of the game.
     #[must_use]
     pub fn options(&self) -> AnyOptions {
-        match self {
-            Self::Kalah(position) => AnyOptions::Kalah(position.options()),
-            Self::Oware(position, _) => AnyOptions::Oware(position.options()),
-            Self::Congkak(position) => AnyOptions::Congkak(position.options()),
-            Self::Kumalak(position, _) => AnyOptions::Kumalak(position.options()),
-            Self::FourRow(position) => AnyOptions::FourRow(position.options()),
-        }
+        for_game!(&self.state, State, position => position.options().into())
     }
 
     /// The seeds.
     #[must_use]
     pub fn board(&self) -> AnyBoard {
-        match self {
-            Self::Kalah(position) => AnyBoard::TwoRow(*position.board()),
-            Self::Oware(position, _) => AnyBoard::TwoRow(*position.board()),
-            Self::Congkak(position) => AnyBoard::TwoRow(*position.board()),
-            Self::Kumalak(position, _) => AnyBoard::TwoRow(*position.board()),
-            Self::FourRow(position) => AnyBoard::FourRow(*position.board()),
-        }
+        for_game!(&self.state, State, position => position.any_board())
     }
 
     /// The house of this side; `None` in a game without houses (R24).
     #[must_use]
     pub fn house(&self, side: Side) -> Option<House> {
-        match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) => None,
-            Self::FourRow(position) => position.house(side),
-        }
+        for_game!(&self.state, State, position => position.house(side))
     }
 
     /// Whether a pit can be blocked in this game: in Bao (R27).
     #[must_use]
     pub fn can_block(&self) -> bool {
-        self.options().variant() == Variant::Bao
+        self.variant().spec().can_block
     }
 
     /// Whether a side can win a pit of the other side in this game: in Toguz Kumalak (R44).
     #[must_use]
     pub fn can_have_tuzdyks(&self) -> bool {
-        self.options().variant() == Variant::ToguzKumalak
+        self.variant().spec().has_tuzdyks
     }
 
     /// Reads a word of a move. A word that only games with other boards have is none here.
@@ -209,22 +162,16 @@ impl AnyPosition {
     ///
     /// The text is no move in any position of the game.
     pub fn read_move(&self, word: &str) -> Result<Move, ParseMoveError> {
-        if matches!(self, Self::FourRow(_)) {
-            return word.parse::<four_row::Move>().map(Move::from);
-        }
-        let m = word.parse().map_err(|_| ParseMoveError::OneRow)?;
-        if Move::has_two_rows(m) { Ok(m) } else { Err(ParseMoveError::OneRow) }
+        let rows = self.variant().rows_per_side();
+        let unknown = ParseMoveError::of_rows(rows);
+        let m: Move = word.parse().map_err(|_| unknown)?;
+        if m.has_rows(rows) { Ok(m) } else { Err(unknown) }
     }
 
     /// The pending choice of the side to move inside a turn, if any (R23).
     #[must_use]
     pub fn pending(&self) -> Option<Pending> {
-        match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) => None,
-            Self::FourRow(position) => {
-                position.pending().map(|pending| Pending { pit: pending.pit.into(), hand: pending.hand })
-            }
-        }
+        for_game!(&self.state, State, position => position.pending())
     }
 
     /// All seeds of the game: those on the board, and those in the hand between two actions of a turn.
@@ -236,83 +183,50 @@ impl AnyPosition {
     /// The lockstep opening, as long as no seed has been sown in it; `None` elsewhere (R10).
     #[must_use]
     pub fn lockstep(&self) -> Option<Lockstep> {
-        match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::Kumalak(..) | Self::FourRow(_) => None,
-            Self::Congkak(position) => position.lockstep(),
-        }
+        for_game!(&self.state, State, position => position.lockstep())
     }
 
     /// Whether pits can be burnt in this game: in a match whose options do not forbid it (R9).
     #[must_use]
     pub fn can_burn(&self) -> bool {
-        match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::Kumalak(..) | Self::FourRow(_) => false,
-            Self::Congkak(position) => position.can_burn(),
-        }
+        for_game!(&self.state, State, position => position.can_burn())
     }
 
     /// The next pit to be filled, while the side to move arranges its seeds (R28).
     #[must_use]
     pub fn arranging(&self) -> Option<Pit> {
-        match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) => None,
-            Self::FourRow(position) => position.arranging().map(Pit::from),
-        }
+        for_game!(&self.state, State, position => position.arranging())
     }
 
     /// The side to move; once the game is over, the side to move when a rule ended it (R8).
     #[must_use]
     pub fn turn(&self) -> Side {
-        match self {
-            Self::Kalah(position) => position.turn(),
-            Self::Oware(position, _) => position.turn(),
-            Self::Congkak(position) => position.turn(),
-            Self::Kumalak(position, _) => position.turn(),
-            Self::FourRow(position) => position.turn(),
-        }
+        for_game!(&self.state, State, position => position.turn())
     }
 
     /// How many actions were played so far.
     #[must_use]
     pub fn plies(&self) -> u32 {
-        match self {
-            Self::Kalah(position) => position.plies(),
-            Self::Oware(position, _) => position.plies(),
-            Self::Congkak(position) => position.plies(),
-            Self::Kumalak(position, _) => position.plies(),
-            Self::FourRow(position) => position.plies(),
-        }
+        for_game!(&self.state, State, position => position.plies())
     }
 
     /// Whether the players have changed seats (R7).
     #[must_use]
     pub fn swapped(&self) -> bool {
-        match self {
-            Self::Kalah(position) => position.swapped(),
-            Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) | Self::FourRow(_) => false,
-        }
+        for_game!(&self.state, State, position => position.swapped())
     }
 
     /// The number of the round and the side that opened it; `None` in a game of a single round (R9). The
     /// [board](AnyPosition::board) knows which pits are burnt.
     #[must_use]
     pub fn round(&self) -> Option<Round> {
-        match self {
-            Self::Kalah(_) | Self::Oware(..) | Self::Kumalak(..) | Self::FourRow(_) => None,
-            Self::Congkak(position) => position.round(),
-        }
+        for_game!(&self.state, State, position => position.round())
     }
 
     /// The legal moves of the side to move, in the order of R4 and R21; empty exactly when the game is over. An agreed end is never listed.
     #[must_use]
     pub fn legal_moves(&self) -> MoveList {
-        match self {
-            Self::Kalah(position) => position.legal_moves(),
-            Self::Oware(position, _) => position.legal_moves(),
-            Self::Congkak(position) => position.legal_moves(),
-            Self::Kumalak(position, _) => position.legal_moves(),
-            Self::FourRow(position) => position.legal_moves().into_iter().map(Move::from).collect(),
-        }
+        for_game!(&self.state, State, position => position.legal_moves())
     }
 
     /// Plays a move. Returns the position after it, and its effects in order.
@@ -332,26 +246,12 @@ impl AnyPosition {
     ///
     /// The move is not legal here.
     pub fn play(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
-        match self {
-            Self::Kalah(position) => position.play(m).map(|(next, effects)| (Self::Kalah(next), effects)),
-            Self::Oware(position, history) => {
-                let (next, effects) = position.play(m, history)?;
-                let mut history = history.clone();
-                next.remember(position, &mut history);
-                Ok((Self::Oware(next, history), effects))
-            }
-            Self::Congkak(position) => position.play(m).map(|(next, effects)| (Self::Congkak(next), effects)),
-            Self::Kumalak(position, history) => {
-                let (next, effects) = position.play(m, history)?;
-                let mut history = history.clone();
-                next.remember(position, &mut history);
-                Ok((Self::Kumalak(next, history), effects))
-            }
-            Self::FourRow(position) => {
-                let (next, effects) = position.play(move_of(m)?).map_err(|reason| refusal(reason, m))?;
-                Ok((Self::FourRow(next), effects.into_iter().map(Effect::from).collect()))
-            }
-        }
+        for_game!(&self.state, State, position => {
+            let (next, effects) = position.play(m, &self.history)?;
+            let mut history = self.history.clone();
+            remember(recurring(position), &next, &mut history);
+            Ok((Self { state: next.into(), history }, effects))
+        })
     }
 
     /// As [`AnyPosition::play`], for a move of a stored game: `recorded` is the position string after the move, and
@@ -375,17 +275,13 @@ impl AnyPosition {
     /// The move is not legal here.
     pub fn replay(&self, m: Move, recorded: &str) -> Result<(Self, Vec<Effect>), IllegalMove> {
         let played = self.play(m)?;
-        match self {
-            Self::Oware(position, _) if played.0.to_string() != recorded => {
-                let (next, effects) = position.play_into_repetition(m)?;
-                Ok((Self::Oware(next, History::default()), effects))
-            }
-            Self::Kumalak(position, _) if played.0.to_string() != recorded => {
-                let (next, effects) = position.play_into_repetition(m)?;
-                Ok((Self::Kumalak(next, History::default()), effects))
-            }
-            Self::Kalah(_) | Self::Oware(..) | Self::Congkak(_) | Self::Kumalak(..) | Self::FourRow(_) => Ok(played),
+        if self.history().is_none() || played.0.to_string() == recorded {
+            return Ok(played);
         }
+        for_game!(&self.state, State, position => {
+            let (next, effects) = play_into_repetition(position, m)?;
+            Ok((Self::of(next), effects))
+        })
     }
 
     /// Plays a legal move in place, without collecting effects. Only a history may allocate memory.
@@ -393,25 +289,11 @@ impl AnyPosition {
     /// The move must be one of [`AnyPosition::legal_moves`]. Any other move does not panic, but leaves a position that
     /// no game has.
     pub fn play_unchecked(&mut self, m: Move) {
-        match self {
-            Self::Kalah(position) => position.play_unchecked(m),
-            Self::Oware(position, history) => {
-                let before = *position;
-                position.play_unchecked(m, history);
-                position.remember(&before, history);
-            }
-            Self::Congkak(position) => position.play_unchecked(m),
-            Self::Kumalak(position, history) => {
-                let before = *position;
-                position.play_unchecked(m, history);
-                position.remember(&before, history);
-            }
-            Self::FourRow(position) => {
-                if let Ok(m) = move_of(m) {
-                    position.play_unchecked(m);
-                }
-            }
-        }
+        for_game!(&mut self.state, State, position => {
+            let before = recurring(position);
+            position.act(m, &self.history, &mut ());
+            remember(before, position, &mut self.history);
+        });
     }
 
     /// The position string (R12, R22) without the parts that do not affect the rest of the game. It has 0 plies, no `w`,
@@ -430,68 +312,90 @@ impl AnyPosition {
     /// ```
     #[must_use]
     pub fn essence(&self) -> String {
-        if let Self::FourRow(position) = self {
-            return position.without_plies().to_string();
-        }
-        let mut setup: Setup = self.to_string().parse().expect("a position reads its own text");
-        setup.plies = 0;
-        setup.flags.clear(Flag::Swapped);
-        if !self.legal_moves().contains(&Move::Pass) {
-            setup.flags.clear(Flag::Extra);
-        }
-        setup.to_string()
+        for_game!(&self.state, State, position => position.essence().to_string())
+    }
+
+    /// Feeds a hasher with what [`AnyPosition::essence`] writes.
+    pub fn hash_essence(&self, hasher: &mut impl Hasher) {
+        for_game!(&self.state, State, position => position.essence().hash(hasher));
+    }
+
+    /// Whether North may still swap, now or later (R7).
+    #[must_use]
+    pub fn has_pie(&self) -> bool {
+        for_game!(&self.state, State, position => position.has_pie())
+    }
+
+    /// The ply that ends the game with a draw; `None` in a game without that rule (R31).
+    #[must_use]
+    pub fn plies_max(&self) -> Option<u32> {
+        for_game!(&self.state, State, position => position.plies_max())
     }
 
     /// The result, once the game is over.
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
-        match self {
-            Self::Kalah(position) => position.outcome(),
-            Self::Oware(position, _) => position.outcome(),
-            Self::Congkak(position) => position.outcome(),
-            Self::Kumalak(position, _) => position.outcome(),
-            Self::FourRow(position) => position.outcome(),
-        }
+        for_game!(&self.state, State, position => position.outcome())
+    }
+
+    /// The board and the side to move, which can come again; `None` in a game without a rule against repetition.
+    pub(super) fn recurring(&self) -> Option<(Board, Side)> {
+        for_game!(&self.state, State, position => recurring(position))
+    }
+
+    /// The position after a legal move, without its history. `history` is that of this position.
+    pub(super) fn after(&self, m: Move, history: &History) -> Self {
+        let mut after = self.afresh();
+        for_game!(&mut after.state, State, position => position.act(m, history, &mut ()));
+        after
+    }
+
+    fn of(position: impl Into<State>) -> Self {
+        Self { state: position.into(), history: History::EMPTY }
     }
 }
 
-/// As derived, but `clone_from` copies a history into the memory of the target, so that searching and counting do not
+fn recurring(position: &impl Game) -> Option<(Board, Side)> {
+    position.recurring_board().map(|board| (*board, position.turn()))
+}
+
+/// Updates the history of the position `before` to that of the `next` one, which came right after it (R8, R45).
+fn remember(before: Option<(Board, Side)>, next: &impl Game, history: &mut History) {
+    let Some(((board, turn), after)) = before.zip(next.recurring_board()) else { return };
+    if next.outcome().is_some() || after.stores() != board.stores() {
+        history.clear();
+    } else {
+        history.push(board, turn);
+    }
+}
+
+/// Plays a move that leads to a position which has come as often as it may. The game then ends by repetition, unless
+/// another rule ends it first.
+fn play_into_repetition<G: Game>(position: &G, m: Move) -> Result<(G, Vec<Effect>), IllegalMove> {
+    let (next, _) = position.play(m, &History::EMPTY)?;
+    let mut history = History::EMPTY;
+    for (board, turn) in (1..position.repetitions()).filter_map(|_| recurring(&next)) {
+        history.push(board, turn);
+    }
+    position.play(m, &history)
+}
+
+/// As derived, but `clone_from` copies the history into the memory of the target, so that searching and counting do not
 /// allocate for every position.
 impl Clone for AnyPosition {
     fn clone(&self) -> Self {
-        match self {
-            Self::Kalah(position) => Self::Kalah(*position),
-            Self::Oware(position, history) => Self::Oware(*position, history.clone()),
-            Self::Congkak(position) => Self::Congkak(*position),
-            Self::Kumalak(position, history) => Self::Kumalak(*position, history.clone()),
-            Self::FourRow(position) => Self::FourRow(*position),
-        }
+        Self { state: self.state, history: self.history.clone() }
     }
 
     fn clone_from(&mut self, source: &Self) {
-        match (self, source) {
-            (Self::Oware(position, history), Self::Oware(from, from_history)) => {
-                *position = *from;
-                history.clone_from(from_history);
-            }
-            (Self::Kumalak(position, history), Self::Kumalak(from, from_history)) => {
-                *position = *from;
-                history.clone_from(from_history);
-            }
-            (this, source) => *this = source.clone(),
-        }
+        self.state = source.state;
+        self.history.clone_from(&source.history);
     }
 }
 
 /// The position string (R12, R22), which [`AnyPosition::parse`] reads back.
 impl fmt::Display for AnyPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Kalah(position) => position.fmt(f),
-            Self::Oware(position, _) => position.fmt(f),
-            Self::Congkak(position) => position.fmt(f),
-            Self::Kumalak(position, _) => position.fmt(f),
-            Self::FourRow(position) => position.fmt(f),
-        }
+        for_game!(&self.state, State, position => position.fmt(f))
     }
 }

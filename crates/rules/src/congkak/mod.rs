@@ -5,9 +5,8 @@ mod choice;
 mod lockstep;
 mod options;
 mod position;
+mod refusals;
 
 pub use choice::Lockstep;
-pub use options::{
-    CONTRADICTIONS, MatchVictory, OPTIONS, Opening, Options, PRESETS, Preset, RefillFrom, RoundStarter, Rounds,
-};
+pub use options::{MatchVictory, Opening, Options, Preset, RefillFrom, RoundStarter, Rounds};
 pub use position::Position;

@@ -4,10 +4,10 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
-use super::{Lockstep, MatchVictory, Opening, Options, RefillFrom, RoundStarter, Rounds};
+use super::{Lockstep, MatchVictory, Opening, Options, RefillFrom, RoundStarter, Rounds, refusals};
 use crate::{
-    Board, BySide, Effect, EndReason, IllegalMove, Move, MoveList, Outcome, PLIES_MAX, ParsePositionError, Pit, Place,
-    Round, SEEDS_MAX, Side,
+    AnyBoard, Board, BySide, Effect, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome,
+    PLIES_MAX, ParsePositionError, Pit, Place, Round, SEEDS_MAX, Side,
     effect::EffectSink,
     ring::Spots,
     setup::{Flag, Flags, Setup},
@@ -17,10 +17,10 @@ use crate::{
 /// A position of Congkak with its options.
 ///
 /// ```
-/// use mancala_rules::congkak;
+/// use mancala_rules::{Game, History, congkak};
 ///
 /// let opening = congkak::Position::opening(congkak::Preset::Six.options());
-/// let (position, effects) = opening.play("A".parse()?)?;
+/// let (position, effects) = opening.play("A".parse()?, &History::default())?;
 /// assert_eq!(position.to_string(), "0,7,7,7,7,7/6,6,6,6,6,6 1-0 S e 1 1S");
 /// assert_eq!(effects.len(), 8);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -45,126 +45,19 @@ pub struct Position {
 }
 
 impl Position {
-    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
-    #[must_use]
-    pub fn opening(options: Options) -> Self {
-        let mut board = Board::empty(options.pits);
-        for side in Side::ALL {
-            board.pits_mut(side).fill(options.seeds.into());
-        }
-        let lockstep = (options.opening == Opening::Lockstep).then_some(Lockstep { chosen: None });
-        Self {
-            options,
-            board,
-            turn: Side::South,
-            flags: Flags::default(),
-            lockstep,
-            plies: 0,
-            round: 1,
-            opener: Side::South,
-            points: BySide::default(),
-            reason: None,
-        }
-    }
-
-    /// The options of the game.
-    #[must_use]
-    pub const fn options(&self) -> Options {
-        self.options
-    }
-
     /// The seeds and the burnt pits.
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.board
     }
 
-    /// The side to move; once the game is over, the side that moved last (R8).
-    #[must_use]
-    pub const fn turn(&self) -> Side {
-        self.turn
+    fn with_total(self, expected: u16) -> Result<Self, ParsePositionError> {
+        let found = self.board.total();
+        if found == expected { Ok(self) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
     }
 
-    /// How many actions were played so far, in all rounds together.
-    #[must_use]
-    pub const fn plies(&self) -> u32 {
-        self.plies
-    }
-
-    /// The current round; `None` in a game of a single round (R9).
-    #[must_use]
-    pub fn round(&self) -> Option<Round> {
-        let &Self { round: number, opener, points, .. } = self;
-        let points = self.options.has_points().then_some(points);
-        (self.options.rounds == Rounds::Multi).then_some(Round { number, opener, points })
-    }
-
-    /// Whether pits can be burnt in this game (R9).
-    #[must_use]
-    pub fn can_burn(&self) -> bool {
-        self.options.rounds == Rounds::Multi && self.options.burnt_pits
-    }
-
-    /// The lockstep opening, as long as no seed has been sown in it (R10).
-    #[must_use]
-    pub const fn lockstep(&self) -> Option<Lockstep> {
-        self.lockstep
-    }
-
-    /// The result, once the game is over. More seeds in store win, in a match after its last round. Where points decide
-    /// a match, more points win (R8, R9).
-    #[must_use]
-    pub fn outcome(&self) -> Option<Outcome> {
-        let by_stores = || Outcome::of(self.board.stores(), self.reason);
-        let by_points = || Outcome { winner: Outcome::of(self.points, None).winner, ..by_stores() };
-        self.is_over().then(|| if self.options.has_points() { by_points() } else { by_stores() })
-    }
-
-    /// The pits that may be sown, in order (R4).
-    #[must_use]
-    pub fn legal_moves(&self) -> MoveList {
-        let mut moves = MoveList::new();
-        if self.is_over() {
-            return moves;
-        }
-        let side = self.turn;
-        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
-            if seeds > 0 {
-                moves.push(Move::Sow(Pit { side, index }));
-            }
-        }
-        moves
-    }
-
-    /// Plays a move. Returns the position after it, and its effects in order.
-    ///
-    /// # Errors
-    ///
-    /// The move is not legal here.
-    pub fn play(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
-        let pit = self.check(m)?;
-        let (mut next, mut effects) = (*self, Vec::new());
-        next.act(pit, &mut effects);
-        Ok((next, effects))
-    }
-
-    /// Plays a legal move in place. Any other move does not panic, but may leave a position that no game has.
-    pub fn play_unchecked(&mut self, m: Move) {
-        match m {
-            Move::Sow(pit) => self.act(pit, &mut ()),
-            Move::Decline(_) | Move::SowTo { .. } | Move::Place { .. } | Move::Pass | Move::Swap | Move::Agree => {}
-        }
-    }
-
-    /// The position of a position string (R12), ended where the rules end it (R8).
-    pub(crate) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
-        let position = Self::from_setup_with_any_total(options, setup)?;
-        let (expected, found) = (options.total(), setup.board.total());
-        if found == expected { Ok(position) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
-    }
-
-    /// As [`Position::from_setup`], for a made-up position with any number of seeds up to [`SEEDS_MAX`].
-    pub(crate) fn from_setup_with_any_total(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
+    /// The position of a position string (R12), with any number of seeds up to [`SEEDS_MAX`], ended where the rules end it (R8).
+    fn of_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
         if setup.board.pits_per_side() != options.pits {
             return Err(ParsePositionError::PitsPerSide { expected: options.pits });
         }
@@ -194,33 +87,6 @@ impl Position {
 
     const fn is_over(&self) -> bool {
         self.flags.has(Flag::Over)
-    }
-
-    /// The pit that a legal move sows.
-    fn check(&self, m: Move) -> Result<Pit, IllegalMove> {
-        match m {
-            _ if self.is_over() => Err(IllegalMove::GameOver),
-            Move::Sow(pit) if pit.index >= self.options.pits => Err(IllegalMove::NoSuchPit(pit)),
-            Move::Sow(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
-            Move::Sow(pit) if self.board.is_burnt(pit) => Err(IllegalMove::BurntPit(pit)),
-            Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
-            Move::Sow(pit) => Ok(pit),
-            Move::Pass => Err(IllegalMove::NoPass),
-            Move::Swap => Err(IllegalMove::NoSwap),
-            Move::Agree => Err(IllegalMove::NoAgree),
-            Move::Decline(pit) => Err(IllegalMove::NoDecline(pit)),
-            Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
-        }
-    }
-
-    /// The one implementation of a move.
-    fn act(&mut self, pit: Pit, effects: &mut impl EffectSink) {
-        self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
-        match self.lockstep.take() {
-            None => self.sow(pit, effects),
-            Some(Lockstep { chosen: None }) => self.choose(pit, effects),
-            Some(Lockstep { chosen: Some(south) }) => self.sow_in_lockstep(south, pit, effects),
-        }
     }
 
     /// R3, R5, R7: sow, lap after lap. A last seed in the own store gives an extra move, and one in an empty pit may
@@ -380,6 +246,150 @@ impl Position {
             (RoundStarter::Loser, Some(winner)) => !winner,
             (RoundStarter::Winner, Some(winner)) => winner,
         }
+    }
+}
+
+impl Game for Position {
+    type Options = Options;
+
+    const SPEC: GameSpec = GameSpec {
+        title: "Congkak",
+        aliases: &[
+            "Congklak",
+            "Congka",
+            "Main Congkak",
+            "Main Chongkak",
+            "Chongkak",
+            "Tjongklak",
+            "Jogklak",
+            "Dakon",
+            "Dhakon",
+            "Sungka",
+            "Chongka",
+            "Chonka",
+            "Tsjoncka",
+            "Kunggit",
+            "Naranj",
+            "Ohvalhu",
+            "Mak Khom",
+        ],
+        rules: include_str!("congkak.md"),
+        refusals: refusals::ALL,
+        ..GameSpec::TWO_ROWS
+    };
+
+    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
+    fn opening(options: Options) -> Self {
+        let mut board = Board::empty(options.pits);
+        for side in Side::ALL {
+            board.pits_mut(side).fill(options.seeds.into());
+        }
+        let lockstep = (options.opening == Opening::Lockstep).then_some(Lockstep { chosen: None });
+        Self {
+            options,
+            board,
+            turn: Side::South,
+            flags: Flags::default(),
+            lockstep,
+            plies: 0,
+            round: 1,
+            opener: Side::South,
+            points: BySide::default(),
+            reason: None,
+        }
+    }
+
+    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
+        Self::of_setup(options, &text.parse()?)?.with_total(options.total())
+    }
+
+    fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
+        Self::of_setup(options, &text.parse()?)
+    }
+
+    /// Without the plies and the extra move, which cannot be declined.
+    fn essence(&self) -> Self {
+        let mut essence = Self { plies: 0, ..*self };
+        essence.flags.clear(Flag::Extra);
+        essence
+    }
+
+    fn options(&self) -> Options {
+        self.options
+    }
+
+    fn any_board(&self) -> AnyBoard {
+        AnyBoard::TwoRow(self.board)
+    }
+
+    /// The side to move; once the game is over, the side that moved last (R8).
+    fn turn(&self) -> Side {
+        self.turn
+    }
+
+    /// How many actions were played so far, in all rounds together.
+    fn plies(&self) -> u32 {
+        self.plies
+    }
+
+    /// The result, once the game is over. More seeds in store win, in a match after its last round. Where points decide
+    /// a match, more points win (R8, R9).
+    fn outcome(&self) -> Option<Outcome> {
+        let by_stores = || Outcome::of(self.board.stores(), self.reason);
+        let by_points = || Outcome { winner: Outcome::of(self.points, None).winner, ..by_stores() };
+        self.is_over().then(|| if self.options.has_points() { by_points() } else { by_stores() })
+    }
+
+    /// The pits that may be sown, in order (R4).
+    fn legal_moves(&self) -> MoveList {
+        let mut moves = MoveList::new();
+        if self.is_over() {
+            return moves;
+        }
+        let side = self.turn;
+        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
+            if seeds > 0 {
+                moves.push(Move::Sow(Pit { side, index }));
+            }
+        }
+        moves
+    }
+
+    fn check(&self, m: Move) -> Result<(), IllegalMove> {
+        match m {
+            _ if self.is_over() => Err(IllegalMove::GameOver),
+            Move::Sow(pit) if pit.index >= self.options.pits => Err(IllegalMove::NoSuchPit(pit)),
+            Move::Sow(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
+            Move::Sow(pit) if self.board.is_burnt(pit) => Err(IllegalMove::Rule(&refusals::BURNT_PIT, Some(pit))),
+            Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
+            Move::Sow(_) => Ok(()),
+            other => Err(IllegalMove::of_unknown_form(other)),
+        }
+    }
+
+    /// The one implementation of a move.
+    fn act(&mut self, m: Move, _: &History, effects: &mut impl EffectSink) {
+        let Move::Sow(pit) = m else { return };
+        self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
+        match self.lockstep.take() {
+            None => self.sow(pit, effects),
+            Some(Lockstep { chosen: None }) => self.choose(pit, effects),
+            Some(Lockstep { chosen: Some(south) }) => self.sow_in_lockstep(south, pit, effects),
+        }
+    }
+
+    fn round(&self) -> Option<Round> {
+        let &Self { round: number, opener, points, .. } = self;
+        let points = self.options.has_points().then_some(points);
+        (self.options.rounds == Rounds::Multi).then_some(Round { number, opener, points })
+    }
+
+    fn can_burn(&self) -> bool {
+        self.options.rounds == Rounds::Multi && self.options.burnt_pits
+    }
+
+    fn lockstep(&self) -> Option<Lockstep> {
+        self.lockstep
     }
 }
 

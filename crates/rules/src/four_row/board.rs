@@ -1,11 +1,7 @@
 //! Seeds in pits and reserves, houses, and a blocked pit. Knows nothing of turns or rules.
 
-use super::{
-    Direction, Pit,
-    effect::{Effect, EffectSink},
-    pit::PITS,
-};
-use crate::{BySide, Side};
+use super::pit::RingPit;
+use crate::{BySide, Direction, Effect, PITS_MAX, Pit, Place, Side, effect::EffectSink};
 
 /// All seeds of a game, in pits, reserves and the hand (R19).
 pub const SEEDS: u16 = 64;
@@ -16,7 +12,7 @@ pub const SEEDS_PER_SIDE: u16 = SEEDS / 2;
 /// The seeds of a board, and the marks of Bao on it. Seeds in the hand are not part of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Board {
-    pits: BySide<[u16; PITS]>,
+    pits: BySide<[u16; PITS_MAX]>,
     reserves: BySide<u16>,
     houses: BySide<bool>,
     blocked: Option<Pit>,
@@ -25,7 +21,7 @@ pub struct Board {
 impl Board {
     /// Seeds in the pits of this side, from `A` to `P`.
     #[must_use]
-    pub const fn pits(&self, side: Side) -> &[u16; PITS] {
+    pub const fn pits(&self, side: Side) -> &[u16; PITS_MAX] {
         match side {
             Side::South => &self.pits.south,
             Side::North => &self.pits.north,
@@ -35,7 +31,7 @@ impl Board {
     /// Seeds in this pit.
     #[must_use]
     pub fn seeds(&self, pit: Pit) -> u16 {
-        self.pits[pit.side()][usize::from(pit.index())]
+        self.pits[pit.side][pit.place()]
     }
 
     /// Seeds in the reserve of this side.
@@ -90,19 +86,19 @@ impl Board {
 
     /// Takes all seeds of a pit.
     pub(super) fn lift(&mut self, pit: Pit) -> u16 {
-        std::mem::take(&mut self.pits[pit.side()][usize::from(pit.index())])
+        std::mem::take(&mut self.pits[pit.side][pit.place()])
     }
 
     /// Adds seeds to a pit.
     pub(super) fn drop(&mut self, pit: Pit, seeds: u16) {
-        self.pits[pit.side()][usize::from(pit.index())] += seeds;
+        self.pits[pit.side][pit.place()] += seeds;
     }
 
     /// Moves seeds from the reserve of the pit's side to the pit; no more than there are.
     pub(super) fn place(&mut self, pit: Pit, seeds: u16, effects: &mut impl EffectSink) {
-        let seeds = seeds.min(self.reserves[pit.side()]);
+        let seeds = seeds.min(self.reserves[pit.side]);
         if seeds > 0 {
-            self.reserves[pit.side()] -= seeds;
+            self.reserves[pit.side] -= seeds;
             self.drop(pit, seeds);
             effects.record(Effect::Place { pit, seeds });
         }
@@ -114,7 +110,7 @@ impl Board {
         for _ in 0..hand {
             last = last.after(1, direction);
             self.drop(last, 1);
-            effects.record(Effect::Sow { to: last });
+            effects.record(Effect::Sow { to: Place::Pit(last) });
         }
         last
     }

@@ -1,10 +1,7 @@
 //! The common part of positions of both games: board, side to move, plies, and the end. Knows no rule of a game.
 
-use super::{
-    Board,
-    effect::{Effect, EffectSink},
-};
-use crate::{EndReason, Outcome, PLIES_MAX, Side};
+use super::{Board, refusals};
+use crate::{Effect, EndReason, IllegalMove, Move, Outcome, PITS_MAX, PLIES_MAX, Side, effect::EffectSink};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Frame {
@@ -30,6 +27,21 @@ impl Frame {
 
     pub fn count_ply(&mut self) {
         self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
+    }
+
+    /// Refuses a move that neither game has, and one out of a pit that the side to move does not have.
+    pub fn check_form(&self, m: Move) -> Result<(), IllegalMove> {
+        match (m, m.pit()) {
+            (Move::Pass, _) => Err(IllegalMove::Rule(&refusals::NO_PASS, None)),
+            (Move::Swap, _) => Err(IllegalMove::Rule(&refusals::NO_SWAP, None)),
+            (_, Some(pit)) if usize::from(pit.index) >= PITS_MAX => Err(IllegalMove::NoSuchPit(pit)),
+            (Move::Sow(_) | Move::SowTo { .. } | Move::Place { .. }, Some(pit)) if pit.side != self.turn => {
+                Err(IllegalMove::NotYourPit(pit))
+            }
+            (Move::Decline(_), _) => Err(IllegalMove::WrongForm),
+            (Move::Agree, _) => Err(IllegalMove::NoAgree),
+            _ => Ok(()),
+        }
     }
 
     pub const fn is_over(&self) -> bool {

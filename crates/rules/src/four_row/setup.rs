@@ -8,13 +8,11 @@ use std::{
     str::FromStr,
 };
 
-use super::{
-    Board, Direction, Pit,
-    board::SEEDS,
-    moves::{parse_direction, parse_number},
-    pit::PITS,
+use super::{Board, board::SEEDS, pit::RingPit};
+use crate::{
+    BySide, Direction, PITS_MAX, PLIES_MAX, Pit, Side,
+    setup::{parse_number, parse_side},
 };
-use crate::{BySide, PLIES_MAX, Side};
 
 /// The content of a position text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +74,7 @@ pub enum ParsePositionError {
     Fields,
     /// The first field is not two lists of counts with their marks.
     #[error(
-        "the pits must be two lists of {PITS} seed counts, each with the marks n and t or without, such as 0,6n,2t"
+        "the pits must be two lists of {PITS_MAX} seed counts, each with the marks n and t or without, such as 0,6n,2t"
     )]
     Pits,
     /// The second field is not two counts.
@@ -138,13 +136,13 @@ impl fmt::Display for Setup {
             let house = board.owns_house(side);
             for pit in Pit::all(side) {
                 write!(f, "{}", board.seeds(pit))?;
-                if house && pit.index() == HOUSE {
+                if house && pit.index == HOUSE {
                     f.write_char('n')?;
                 }
                 if board.blocked() == Some(pit) {
                     f.write_char('t')?;
                 }
-                f.write_char(if usize::from(pit.index()) + 1 < PITS { ',' } else { end })?;
+                f.write_char(if usize::from(pit.index) + 1 < PITS_MAX { ',' } else { end })?;
             }
         }
         let reserves = (board.reserve(Side::South), board.reserve(Side::North));
@@ -228,7 +226,7 @@ fn read_pits(board: &mut Board, side: Side, text: &str) -> Result<(), ParsePosit
         let (count, house) = count.strip_suffix('n').map_or((count, false), |rest| (rest, true));
         board.drop(pit, parse_seeds(count).ok_or(ParsePositionError::Pits)?);
         if house {
-            if pit.index() != HOUSE {
+            if pit.index != HOUSE {
                 return Err(ParsePositionError::House);
             }
             board.set_house(side, true);
@@ -246,10 +244,6 @@ fn read_pits(board: &mut Board, side: Side, text: &str) -> Result<(), ParsePosit
 fn parse_seeds(text: &str) -> Option<u16> {
     let seeds = u16::try_from(parse_number(text)?).ok()?;
     (seeds <= SEEDS).then_some(seeds)
-}
-
-fn parse_side(text: &str) -> Option<Side> {
-    Side::ALL.into_iter().find(|side| text.strip_prefix(side.letter()) == Some(""))
 }
 
 fn parse_flags(text: &str, turn: Side) -> Option<Flags> {
@@ -287,7 +281,7 @@ fn parse_flags(text: &str, turn: Side) -> Option<Flags> {
 fn read_pit(text: &str, turn: Side) -> Option<(Pit, &str)> {
     let (letter, rest) = text.split_at_checked(1)?;
     let pit: Pit = letter.parse().ok()?;
-    (pit.side() == turn).then_some((pit, rest))
+    (pit.side == turn).then_some((pit, rest))
 }
 
 fn read_choice(text: &str, turn: Side) -> Option<(OpenChoice, &str)> {
@@ -295,7 +289,8 @@ fn read_choice(text: &str, turn: Side) -> Option<(OpenChoice, &str)> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = rest.split_at_checked(digits)?;
     let hand = if number.is_empty() { None } else { Some(parse_seeds(number)?) };
-    let direction = rest.get(..1).and_then(|letter| parse_direction(letter, turn));
+    let starts_with = |direction: &Direction| rest.starts_with(direction.letter(turn));
+    let direction = Direction::ALL.into_iter().find(starts_with);
     let rest = if direction.is_some() { rest.get(1..)? } else { rest };
     Some((OpenChoice { pit, hand, direction }, rest))
 }

@@ -5,7 +5,5 @@ mod options;
 mod position;
 
 pub use crate::options::MajorityRemaining;
-pub use options::{
-    CONTRADICTIONS, Capture, CaptureLand, End, ExtraTurn, OPTIONS, Options, PRESETS, Preset, Remaining, SowStores,
-};
+pub use options::{Capture, CaptureLand, End, ExtraTurn, Options, Preset, Remaining, SowStores};
 pub use position::Position;

@@ -6,8 +6,8 @@ use arrayvec::ArrayVec;
 
 use super::{Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Remaining, SowStores};
 use crate::{
-    Board, BySide, Effect, EndReason, IllegalMove, Move, MoveList, Outcome, PLIES_MAX, ParsePositionError, Pit, Place,
-    ROW_MAX, SEEDS_MAX, Side,
+    AnyBoard, Board, BySide, Effect, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome,
+    PLIES_MAX, ParsePositionError, Pit, Place, ROW_MAX, SEEDS_MAX, Side,
     effect::EffectSink,
     ring::Spots,
     setup::{Flag, Flags, Setup},
@@ -17,10 +17,10 @@ use crate::{
 /// A position of Kalah with its options.
 ///
 /// ```
-/// use mancala_rules::{Move, kalah};
+/// use mancala_rules::{Game, History, Move, kalah};
 ///
 /// let opening = kalah::Position::opening(kalah::Preset::Manual.options());
-/// let (position, _) = opening.play("C".parse()?)?;
+/// let (position, _) = opening.play("C".parse()?, &History::default())?;
 /// assert_eq!(position.to_string(), "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S");
 /// assert_eq!(position.legal_moves().last(), Some(&Move::Pass));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -37,109 +37,19 @@ pub struct Position {
 }
 
 impl Position {
-    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
-    #[must_use]
-    pub fn opening(options: Options) -> Self {
-        let mut board = Board::empty(options.pits);
-        for side in Side::ALL {
-            board.pits_mut(side).fill(options.seeds.into());
-        }
-        let mut flags = Flags::default();
-        if options.pie {
-            flags.raise(Flag::Pie);
-        }
-        Self { options, board, turn: Side::South, flags, plies: 0, reason: None }
-    }
-
-    /// The options of the game.
-    #[must_use]
-    pub const fn options(&self) -> Options {
-        self.options
-    }
-
     /// The seeds.
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.board
     }
 
-    /// The side to move; once the game is over, the side to move when a rule ended it (R8).
-    #[must_use]
-    pub const fn turn(&self) -> Side {
-        self.turn
+    fn with_total(self, expected: u16) -> Result<Self, ParsePositionError> {
+        let found = self.board.total();
+        if found == expected { Ok(self) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
     }
 
-    /// How many actions were played so far.
-    #[must_use]
-    pub const fn plies(&self) -> u32 {
-        self.plies
-    }
-
-    /// Whether the players have changed seats (R7).
-    #[must_use]
-    pub const fn swapped(&self) -> bool {
-        self.flags.has(Flag::Swapped)
-    }
-
-    /// The result, once the game is over: more seeds in store wins (R8).
-    #[must_use]
-    pub fn outcome(&self) -> Option<Outcome> {
-        self.is_over().then(|| Outcome::of(self.board.stores(), self.reason))
-    }
-
-    /// The pits that may be sown, in order. Each that could capture comes also with the capture declined, if that is a
-    /// choice. Then come `pass` on an optional extra move, and `swap` at North's first choice (R4).
-    #[must_use]
-    pub fn legal_moves(&self) -> MoveList {
-        let mut moves = MoveList::new();
-        if self.is_over() {
-            return moves;
-        }
-        let side = self.turn;
-        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
-            if seeds > 0 {
-                let pit = Pit { side, index };
-                moves.push(Move::Sow(pit));
-                if self.may_decline(pit) {
-                    moves.push(Move::Decline(pit));
-                }
-            }
-        }
-        if self.may_pass() {
-            moves.push(Move::Pass);
-        }
-        if self.may_swap() {
-            moves.push(Move::Swap);
-        }
-        moves
-    }
-
-    /// Plays a move. Returns the position after it, and its effects in order.
-    ///
-    /// # Errors
-    ///
-    /// The move is not legal here.
-    pub fn play(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
-        self.check(m)?;
-        let (mut next, mut effects) = (*self, Vec::new());
-        next.act(m, &mut effects);
-        Ok((next, effects))
-    }
-
-    /// Plays a legal move in place. Any other move does not panic, but leaves a position that no game has.
-    pub fn play_unchecked(&mut self, m: Move) {
-        self.act(m, &mut ());
-    }
-
-    /// The position of a position string (R12), ended where the rules end it (R8).
-    pub(crate) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
-        let position = Self::from_setup_with_any_total(options, setup)?;
-        let (expected, found) = (options.total(), setup.board.total());
-        if found == expected { Ok(position) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
-    }
-
-    /// As [`Position::from_setup`], for a made-up position with any number of seeds up to [`SEEDS_MAX`].
-    pub(crate) fn from_setup_with_any_total(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
+    /// The position of a position string (R12), with any number of seeds up to [`SEEDS_MAX`], ended where the rules end it (R8).
+    fn of_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
         if setup.board.pits_per_side() != options.pits {
             return Err(ParsePositionError::PitsPerSide { expected: options.pits });
         }
@@ -165,11 +75,6 @@ impl Position {
         self.flags.has(Flag::Extra)
     }
 
-    /// Whether North still has its right to swap (R7).
-    pub(crate) const fn has_pie(&self) -> bool {
-        self.flags.has(Flag::Pie)
-    }
-
     const fn is_over(&self) -> bool {
         self.flags.has(Flag::Over)
     }
@@ -190,36 +95,6 @@ impl Position {
     /// The position loses the flag with North's first action, so this is North's first choice.
     fn may_swap(&self) -> bool {
         self.flags.has(Flag::Pie) && self.turn == Side::North
-    }
-
-    fn check(&self, m: Move) -> Result<(), IllegalMove> {
-        match m {
-            _ if self.is_over() => Err(IllegalMove::GameOver),
-            Move::Sow(pit) | Move::Decline(pit) if pit.index >= self.options.pits => Err(IllegalMove::NoSuchPit(pit)),
-            Move::Sow(pit) | Move::Decline(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
-            Move::Sow(pit) | Move::Decline(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
-            Move::Decline(pit) if !self.may_decline(pit) => Err(IllegalMove::NoDecline(pit)),
-            Move::Pass if !self.may_pass() => Err(IllegalMove::NoPass),
-            Move::Swap if !self.may_swap() => Err(IllegalMove::NoSwap),
-            Move::Agree => Err(IllegalMove::NoAgree),
-            Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
-            Move::Sow(_) | Move::Decline(_) | Move::Pass | Move::Swap => Ok(()),
-        }
-    }
-
-    /// The one implementation of a move.
-    fn act(&mut self, m: Move, effects: &mut impl EffectSink) {
-        self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
-        if self.turn == Side::North {
-            self.flags.clear(Flag::Pie);
-        }
-        match m {
-            Move::Sow(pit) => self.sow(pit, Takes::Capture, effects),
-            Move::Decline(pit) => self.sow(pit, Takes::Nothing, effects),
-            Move::Pass => self.pass(effects),
-            Move::Swap => self.swap(effects),
-            Move::Agree | Move::SowTo { .. } | Move::Place { .. } => {}
-        }
     }
 
     /// R3, R5, R7: sow; a last seed in the own store gives an extra move, one in an empty pit may capture.
@@ -362,6 +237,132 @@ impl Position {
                 Remaining::Discard => neither,
             },
         }
+    }
+}
+
+impl Game for Position {
+    type Options = Options;
+
+    const SPEC: GameSpec = GameSpec {
+        title: "Kalah",
+        aliases: &["Kalaha", "Mancala", "Mankala", "Awalé", "Калах"],
+        rules: include_str!("kalah.md"),
+        ..GameSpec::TWO_ROWS
+    };
+
+    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
+    fn opening(options: Options) -> Self {
+        let mut board = Board::empty(options.pits);
+        for side in Side::ALL {
+            board.pits_mut(side).fill(options.seeds.into());
+        }
+        let mut flags = Flags::default();
+        if options.pie {
+            flags.raise(Flag::Pie);
+        }
+        Self { options, board, turn: Side::South, flags, plies: 0, reason: None }
+    }
+
+    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
+        Self::of_setup(options, &text.parse()?)?.with_total(options.total())
+    }
+
+    fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
+        Self::of_setup(options, &text.parse()?)
+    }
+
+    /// Without the plies, the change of seats, and an extra move that cannot be declined.
+    fn essence(&self) -> Self {
+        let mut essence = Self { plies: 0, ..*self };
+        essence.flags.clear(Flag::Swapped);
+        if !self.may_pass() {
+            essence.flags.clear(Flag::Extra);
+        }
+        essence
+    }
+
+    fn options(&self) -> Options {
+        self.options
+    }
+
+    fn any_board(&self) -> AnyBoard {
+        AnyBoard::TwoRow(self.board)
+    }
+
+    fn turn(&self) -> Side {
+        self.turn
+    }
+
+    fn plies(&self) -> u32 {
+        self.plies
+    }
+
+    /// The result, once the game is over: more seeds in store wins (R8).
+    fn outcome(&self) -> Option<Outcome> {
+        self.is_over().then(|| Outcome::of(self.board.stores(), self.reason))
+    }
+
+    /// The pits that may be sown, in order. Each that could capture comes also with the capture declined, if that is a
+    /// choice. Then come `pass` on an optional extra move, and `swap` at North's first choice (R4).
+    fn legal_moves(&self) -> MoveList {
+        let mut moves = MoveList::new();
+        if self.is_over() {
+            return moves;
+        }
+        let side = self.turn;
+        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
+            if seeds > 0 {
+                let pit = Pit { side, index };
+                moves.push(Move::Sow(pit));
+                if self.may_decline(pit) {
+                    moves.push(Move::Decline(pit));
+                }
+            }
+        }
+        if self.may_pass() {
+            moves.push(Move::Pass);
+        }
+        if self.may_swap() {
+            moves.push(Move::Swap);
+        }
+        moves
+    }
+
+    fn check(&self, m: Move) -> Result<(), IllegalMove> {
+        match m {
+            _ if self.is_over() => Err(IllegalMove::GameOver),
+            Move::Sow(pit) | Move::Decline(pit) if pit.index >= self.options.pits => Err(IllegalMove::NoSuchPit(pit)),
+            Move::Sow(pit) | Move::Decline(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
+            Move::Sow(pit) | Move::Decline(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
+            Move::Decline(pit) if !self.may_decline(pit) => Err(IllegalMove::NoDecline(pit)),
+            Move::Pass if !self.may_pass() => Err(IllegalMove::NoPass),
+            Move::Swap if !self.may_swap() => Err(IllegalMove::NoSwap),
+            Move::Sow(_) | Move::Decline(_) | Move::Pass | Move::Swap => Ok(()),
+            other => Err(IllegalMove::of_unknown_form(other)),
+        }
+    }
+
+    /// The one implementation of a move.
+    fn act(&mut self, m: Move, _: &History, effects: &mut impl EffectSink) {
+        self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
+        if self.turn == Side::North {
+            self.flags.clear(Flag::Pie);
+        }
+        match m {
+            Move::Sow(pit) => self.sow(pit, Takes::Capture, effects),
+            Move::Decline(pit) => self.sow(pit, Takes::Nothing, effects),
+            Move::Pass => self.pass(effects),
+            Move::Swap => self.swap(effects),
+            _ => {}
+        }
+    }
+
+    fn has_pie(&self) -> bool {
+        self.flags.has(Flag::Pie)
+    }
+
+    fn swapped(&self) -> bool {
+        self.flags.has(Flag::Swapped)
     }
 }
 

@@ -5,13 +5,11 @@
 
 pub mod bestemshe;
 mod closing;
-mod options;
 mod position;
 mod rules;
 pub mod toguz_kumalak;
 
 pub use crate::options::MajorityRemaining;
-pub use closing::{Closing, RepetitionAward};
-pub use options::Options;
+pub use closing::RepetitionAward;
 pub use position::Position;
-pub use rules::{End, TuzdykSymmetry};
+pub use rules::{End, KumalakOptions, Rules, TuzdykSymmetry};

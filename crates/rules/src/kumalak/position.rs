@@ -4,11 +4,15 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
-use super::{End, MajorityRemaining, Options, RepetitionAward, TuzdykSymmetry, rules::Rules};
+use super::{
+    End, RepetitionAward, TuzdykSymmetry,
+    rules::{KumalakOptions, Rules},
+};
 use crate::{
-    Board, Effect, EndReason, HISTORY_MAX, History, IllegalMove, Move, MoveList, Outcome, PLIES_MAX,
-    ParsePositionError, Pit, Place, SEEDS_MAX, Side,
+    AnyBoard, Board, Effect, EndReason, Game, GameSpec, HISTORY_MAX, History, IllegalMove, Move, MoveList, Outcome,
+    PLIES_MAX, ParsePositionError, Pit, Place, SEEDS_MAX, Side,
     effect::EffectSink,
+    options::MajorityRemaining,
     ring::Ring,
     setup::{Flag, Flags, Setup},
 };
@@ -19,7 +23,7 @@ use crate::{
 /// [`AnyPosition`](crate::AnyPosition) keeps the two together.
 ///
 /// ```
-/// use mancala_rules::{History, kumalak::{Position, toguz_kumalak}};
+/// use mancala_rules::{Game, History, kumalak::{Position, toguz_kumalak}};
 ///
 /// let opening = Position::opening(toguz_kumalak::Preset::Standard.options());
 /// let (position, effects) = opening.play("I".parse()?, &History::default())?;
@@ -28,8 +32,8 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Position {
-    options: Options,
+pub struct Position<O> {
+    options: O,
     board: Board,
     turn: Side,
     over: bool,
@@ -38,118 +42,20 @@ pub struct Position {
     reason: Option<EndReason>,
 }
 
-impl Position {
-    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R39).
-    #[must_use]
-    pub fn opening(options: impl Into<Options>) -> Self {
-        let options = options.into();
-        let Rules { pits, seeds, .. } = options.rules();
-        let mut board = Board::empty(pits);
-        for side in Side::ALL {
-            board.pits_mut(side).fill(seeds.into());
-        }
-        Self { options, board, turn: Side::South, over: false, plies: 0, reason: None }
-    }
-
-    /// The options of the game.
-    #[must_use]
-    pub const fn options(&self) -> Options {
-        self.options
-    }
-
+impl<O: KumalakOptions> Position<O> {
     /// The seeds and the tuzdyks.
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.board
     }
 
-    /// The side to move; once the game is over, the side to move when a rule ended it (R45).
-    #[must_use]
-    pub const fn turn(&self) -> Side {
-        self.turn
+    fn with_total(self, expected: u16) -> Result<Self, ParsePositionError> {
+        let found = self.board.total();
+        if found == expected { Ok(self) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
     }
 
-    /// How many actions were played so far.
-    #[must_use]
-    pub const fn plies(&self) -> u32 {
-        self.plies
-    }
-
-    /// The result, once the game is over: more seeds in store wins (R45).
-    #[must_use]
-    pub fn outcome(&self) -> Option<Outcome> {
-        self.over.then(|| Outcome::of(self.board.stores(), self.reason))
-    }
-
-    /// The pits that may be sown, in order: all of the side to move that hold seeds (R42).
-    #[must_use]
-    pub fn legal_moves(&self) -> MoveList {
-        let mut moves = MoveList::new();
-        if self.over {
-            return moves;
-        }
-        let side = self.turn;
-        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
-            if seeds > 0 {
-                moves.push(Move::Sow(Pit { side, index }));
-            }
-        }
-        moves
-    }
-
-    /// Plays a move. Returns the position after it, and its effects in order. `history` is that of this position.
-    ///
-    /// # Errors
-    ///
-    /// The move is not legal here.
-    pub fn play(&self, m: Move, history: &History) -> Result<(Self, Vec<Effect>), IllegalMove> {
-        let pit = self.check(m)?;
-        let (mut next, mut effects) = (*self, Vec::new());
-        next.act(pit, history, &mut effects);
-        Ok((next, effects))
-    }
-
-    /// As [`Position::play`], for a move that leads to a position which has come as often as it may. The game then ends
-    /// by repetition, unless another rule ends it first.
-    ///
-    /// # Errors
-    ///
-    /// The move is not legal here.
-    pub fn play_into_repetition(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
-        let mut history = History::default();
-        let (next, _) = self.play(m, &history)?;
-        for _ in 1..self.options.rules().closing.repetition {
-            history.push(next.board, next.turn);
-        }
-        self.play(m, &history)
-    }
-
-    /// Plays a legal move in place. Any other move does not panic, but leaves a position that no game has.
-    pub fn play_unchecked(&mut self, m: Move, history: &History) {
-        match m {
-            Move::Sow(pit) => self.act(pit, history, &mut ()),
-            Move::Decline(_) | Move::SowTo { .. } | Move::Place { .. } | Move::Pass | Move::Swap | Move::Agree => {}
-        }
-    }
-
-    /// Updates the history of the position `before` to that of this position, which came right after it (R45).
-    pub fn remember(&self, before: &Self, history: &mut History) {
-        if self.over || self.board.stores() != before.board.stores() {
-            history.clear();
-        } else {
-            history.push(before.board, before.turn);
-        }
-    }
-
-    /// The position of a position string (R41), ended where the rules end it (R45).
-    pub(crate) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
-        let position = Self::from_setup_with_any_total(options, setup)?;
-        let (expected, found) = (options.rules().total(), setup.board.total());
-        if found == expected { Ok(position) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
-    }
-
-    /// As [`Position::from_setup`], for a made-up position with any number of seeds up to [`SEEDS_MAX`].
-    pub(crate) fn from_setup_with_any_total(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
+    /// The position of a position string (R12), with any number of seeds up to [`SEEDS_MAX`], ended where the rules end it (R8).
+    fn of_setup(options: O, setup: &Setup) -> Result<Self, ParsePositionError> {
         let rules = options.rules();
         if setup.board.pits_per_side() != rules.pits {
             return Err(ParsePositionError::PitsPerSide { expected: rules.pits });
@@ -177,40 +83,6 @@ impl Position {
             self.finish(reason, &mut ());
         } else if self.board.row_is_empty(self.turn) {
             self.finish(EndReason::NoMove, &mut ());
-        }
-    }
-
-    /// The pit that a legal move sows.
-    fn check(&self, m: Move) -> Result<Pit, IllegalMove> {
-        match m {
-            _ if self.over => Err(IllegalMove::GameOver),
-            Move::Sow(pit) if pit.index >= self.board.pits_per_side() => Err(IllegalMove::NoSuchPit(pit)),
-            Move::Sow(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
-            Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
-            Move::Sow(pit) => Ok(pit),
-            Move::Pass => Err(IllegalMove::NoPass),
-            Move::Swap => Err(IllegalMove::NoSwap),
-            Move::Agree => Err(IllegalMove::NoAgree),
-            Move::Decline(pit) => Err(IllegalMove::NoDecline(pit)),
-            Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
-        }
-    }
-
-    /// The one implementation of a move (R42 to R45): sow, capture, and end the game where a rule does.
-    fn act(&mut self, pit: Pit, history: &History, effects: &mut impl EffectSink) {
-        self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
-        let stores_before = self.board.stores();
-        if let Some(last) = self.sow(pit, effects) {
-            self.capture(last, effects);
-        }
-        if let Some(reason) = self.end_of_a_move() {
-            return self.finish(reason, effects);
-        }
-        self.turn = !self.turn;
-        if self.board.row_is_empty(self.turn) {
-            self.finish(EndReason::NoMove, effects);
-        } else if self.board.stores() == stores_before && self.goes_in_circles(history) {
-            self.finish(EndReason::Repetition, effects);
         }
     }
 
@@ -284,7 +156,7 @@ impl Position {
     fn end_of_a_move(&self) -> Option<EndReason> {
         let rules = self.options.rules();
         let half_passed = |side| 2 * self.board.store(side) > self.board.total();
-        if rules.closing.majority_end && Side::ALL.into_iter().any(half_passed) {
+        if rules.majority_end && Side::ALL.into_iter().any(half_passed) {
             Some(EndReason::Majority)
         } else if rules.end == End::SideEmpty && Side::ALL.into_iter().any(|side| self.board.row_is_empty(side)) {
             Some(EndReason::SideEmpty)
@@ -297,14 +169,14 @@ impl Position {
     /// full. The second bound makes every game end. Stores change at least once in [`HISTORY_MAX`] + 1 plies. A store
     /// can grow at most as often as there are seeds.
     fn goes_in_circles(&self, history: &History) -> bool {
-        let limit = usize::from(self.options.rules().closing.repetition);
+        let limit = usize::from(self.options.rules().repetition);
         history.len() >= HISTORY_MAX || history.count(&self.board, self.turn) + 1 >= limit
     }
 
     /// R45: moves the seeds left in pits to the stores that the options name, and closes the game.
     fn finish(&mut self, reason: EndReason, effects: &mut impl EffectSink) {
-        let closing = self.options.rules().closing;
-        match (reason, closing.majority_remaining, closing.repetition_award) {
+        let rules = self.options.rules();
+        match (reason, rules.majority_remaining, rules.repetition_award) {
             (EndReason::Majority, MajorityRemaining::Leave, _) => {}
             (EndReason::Repetition, _, RepetitionAward::Split) => self.split(effects),
             (EndReason::Repetition, _, RepetitionAward::Draw) => self.level(effects),
@@ -363,6 +235,109 @@ impl Position {
     }
 }
 
+impl<O: KumalakOptions> Game for Position<O> {
+    type Options = O;
+
+    const SPEC: GameSpec = O::SPEC;
+
+    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R39).
+    fn opening(options: O) -> Self {
+        let Rules { pits, seeds, .. } = options.rules();
+        let mut board = Board::empty(pits);
+        for side in Side::ALL {
+            board.pits_mut(side).fill(seeds.into());
+        }
+        Self { options, board, turn: Side::South, over: false, plies: 0, reason: None }
+    }
+
+    fn parse(options: O, text: &str) -> Result<Self, ParsePositionError> {
+        Self::of_setup(options, &text.parse()?)?.with_total(options.rules().total())
+    }
+
+    fn parse_with_any_total(options: O, text: &str) -> Result<Self, ParsePositionError> {
+        Self::of_setup(options, &text.parse()?)
+    }
+
+    /// Without the plies.
+    fn essence(&self) -> Self {
+        Self { plies: 0, ..*self }
+    }
+
+    fn options(&self) -> O {
+        self.options
+    }
+
+    fn any_board(&self) -> AnyBoard {
+        AnyBoard::TwoRow(self.board)
+    }
+
+    fn turn(&self) -> Side {
+        self.turn
+    }
+
+    fn plies(&self) -> u32 {
+        self.plies
+    }
+
+    /// The result, once the game is over: more seeds in store wins (R45).
+    fn outcome(&self) -> Option<Outcome> {
+        self.over.then(|| Outcome::of(self.board.stores(), self.reason))
+    }
+
+    /// The pits that may be sown, in order: all of the side to move that hold seeds (R42).
+    fn legal_moves(&self) -> MoveList {
+        let mut moves = MoveList::new();
+        if self.over {
+            return moves;
+        }
+        let side = self.turn;
+        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
+            if seeds > 0 {
+                moves.push(Move::Sow(Pit { side, index }));
+            }
+        }
+        moves
+    }
+
+    fn check(&self, m: Move) -> Result<(), IllegalMove> {
+        match m {
+            _ if self.over => Err(IllegalMove::GameOver),
+            Move::Sow(pit) if pit.index >= self.board.pits_per_side() => Err(IllegalMove::NoSuchPit(pit)),
+            Move::Sow(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
+            Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
+            Move::Sow(_) => Ok(()),
+            other => Err(IllegalMove::of_unknown_form(other)),
+        }
+    }
+
+    /// The one implementation of a move (R42 to R45): sow, capture, and end the game where a rule does.
+    fn act(&mut self, m: Move, history: &History, effects: &mut impl EffectSink) {
+        let Move::Sow(pit) = m else { return };
+        self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
+        let stores_before = self.board.stores();
+        if let Some(last) = self.sow(pit, effects) {
+            self.capture(last, effects);
+        }
+        if let Some(reason) = self.end_of_a_move() {
+            return self.finish(reason, effects);
+        }
+        self.turn = !self.turn;
+        if self.board.row_is_empty(self.turn) {
+            self.finish(EndReason::NoMove, effects);
+        } else if self.board.stores() == stores_before && self.goes_in_circles(history) {
+            self.finish(EndReason::Repetition, effects);
+        }
+    }
+
+    fn recurring_board(&self) -> Option<&Board> {
+        Some(&self.board)
+    }
+
+    fn repetitions(&self) -> u8 {
+        self.options.rules().repetition
+    }
+}
+
 /// The next pit in sowing order and its spot. Both stores are passed over, which never lie side by side.
 fn next_pit(ring: Ring, spot: u8) -> Option<(u8, Pit)> {
     let mut spot = spot;
@@ -398,7 +373,7 @@ fn check_tuzdyks(rules: Rules, setup: &Setup) -> Result<(), ParsePositionError> 
 }
 
 /// The position string (R41).
-impl fmt::Display for Position {
+impl<O: KumalakOptions> fmt::Display for Position<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &Self { board, turn, plies, .. } = self;
         let mut flags = Flags::default();

@@ -1,6 +1,9 @@
 //! The choices that a position plays by, whichever of the two games has them. Knows no preset.
 
-use super::Closing;
+use std::{fmt::Debug, hash::Hash};
+
+use super::RepetitionAward;
+use crate::{GameOptions, GameSpec, options::MajorityRemaining};
 
 worded_enum! {
     /// Which pit cannot become a side's tuzdyk because of the tuzdyk that the other side has (R44).
@@ -24,7 +27,7 @@ worded_enum! {
 
 /// The rules by which a position is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rules {
+pub struct Rules {
     /// Pits per side.
     pub pits: u8,
     /// Seeds per pit at the start.
@@ -33,13 +36,30 @@ pub(super) struct Rules {
     pub capture_two: bool,
     /// Where a tuzdyk may be; `None` in a game without tuzdyks.
     pub tuzdyk: Option<TuzdykSymmetry>,
+    /// The empty row that ends the game.
     pub end: End,
-    pub closing: Closing,
+    /// Whether the game stops once a store holds more than half of all seeds.
+    pub majority_end: bool,
+    /// Where the seeds left in pits go then.
+    pub majority_remaining: MajorityRemaining,
+    /// How often a position may come.
+    pub repetition: u8,
+    /// Where the seeds left in pits go then.
+    pub repetition_award: RepetitionAward,
+}
+
+/// The options of a game that is played by these rules.
+pub trait KumalakOptions: GameOptions + Debug + Eq + Hash + 'static {
+    /// What is the same in all positions of the game.
+    const SPEC: GameSpec;
+
+    /// The rules that the options choose.
+    fn rules(&self) -> Rules;
 }
 
 impl Rules {
     /// How many seeds a game has.
-    pub fn total(self) -> u16 {
+    pub(super) fn total(self) -> u16 {
         2 * u16::from(self.pits) * u16::from(self.seeds)
     }
 }

@@ -12,7 +12,7 @@ use super::{
     ParseBoardError,
     board_text::{BoardProblem, BoardText, Counts},
 };
-use crate::{AnyOptions, AnyPosition, Move, Pit, ROW_MAX, Side};
+use crate::{AnyOptions, AnyPosition, Move, Pit, ROW_MAX, Side, kalah};
 
 /// Reads a board, with South to move and no plies played.
 ///
@@ -76,9 +76,7 @@ pub fn read_board(options: &AnyOptions, text: &str) -> Result<AnyPosition, Parse
 /// ```
 #[must_use]
 pub fn write_board(position: &AnyPosition) -> Option<String> {
-    if !matches!(position, AnyPosition::Kalah(_)) {
-        return None;
-    }
+    position.of_game::<kalah::Position>()?;
     let text = board_of(position);
     let read = read_board(&position.options(), &text).ok()?;
     let is_kept = board_of(&read) == text && read.outcome().is_some() == position.outcome().is_some();

@@ -8,7 +8,7 @@ use super::{
     ending::check_result,
     scan::{Fault, Source, decode},
 };
-use crate::{AnyPosition, BySide, Direction, Effect, History, Move, Pit, ROW_MAX, Side, four_row};
+use crate::{AnyPosition, BySide, Direction, Effect, Move, ParseMoveError, Pit, ROW_MAX, Side};
 
 /// The longest line that is written, unless a single turn is longer.
 const LINE_MAX: usize = 79;
@@ -185,8 +185,8 @@ impl Line {
             return Ok(m);
         }
         let digits = source.take_while(|c| c.is_ascii_digit());
-        let m = format!("{c}{digits}").parse::<four_row::Move>();
-        m.map(Move::from).map_err(|error| Fault::new(at, Problem::Move(error)))
+        let unknown = |_| Fault::new(at, Problem::Move(ParseMoveError::TwoRows));
+        format!("{c}{digits}").parse().map_err(unknown)
     }
 
     /// Plays a move that was read at `at`.
@@ -331,15 +331,9 @@ fn words(start: &AnyPosition, moves: &[Move]) -> Vec<Word> {
     words
 }
 
-/// How many seeds each side captures by a move. This does not depend on the history, so an empty one is passed.
+/// How many seeds each side captures by a move, whatever came before.
 fn captured(position: &AnyPosition, m: Move) -> BySide<u32> {
-    let played = match position {
-        AnyPosition::Oware(position, _) => position.play(m, &History::default()).map(|(_, effects)| effects),
-        AnyPosition::Kumalak(position, _) => position.play(m, &History::default()).map(|(_, effects)| effects),
-        AnyPosition::Kalah(_) | AnyPosition::Congkak(_) | AnyPosition::FourRow(_) => {
-            position.play(m).map(|(_, effects)| effects)
-        }
-    };
+    let played = position.afresh().play(m).map(|(_, effects)| effects);
     let mut captured = BySide { south: 0, north: 0 };
     for effect in played.unwrap_or_default() {
         match effect {

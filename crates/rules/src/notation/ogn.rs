@@ -291,5 +291,5 @@ fn line_of(position: &AnyPosition) -> String {
 const PITS: u8 = 6;
 
 fn is_of_six_pits(position: &AnyPosition) -> bool {
-    matches!(position, AnyPosition::Oware(position, _) if position.board().pits_per_side() == PITS)
+    position.of_game::<oware::Position>().is_some_and(|position| position.board().pits_per_side() == PITS)
 }

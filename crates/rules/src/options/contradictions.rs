@@ -1,6 +1,21 @@
 //! Choices that exclude each other (R1). Knows how to check them, not which ones a game has.
 
-use super::{Contradiction, OptionValue, OptionsError};
+use super::{Contradiction, OptionValue, OptionsError, word};
+
+/// The first option cannot have its value while the second has its own.
+pub(crate) const fn excludes(
+    option: &'static str,
+    value: OptionValue,
+    other: &'static str,
+    other_value: OptionValue,
+) -> Contradiction {
+    Contradiction { option, value: Some(value), other, other_value }
+}
+
+/// The option does not matter, and cannot be given, while the other one has this word.
+pub(crate) const fn needless(option: &'static str, other: &'static str, other_word: &'static str) -> Contradiction {
+    Contradiction { option, value: None, other, other_value: word(other_word) }
+}
 
 /// Checks all options together: `values` are the effective values of every option, `overrides` the given ones.
 pub(crate) fn check_contradictions(

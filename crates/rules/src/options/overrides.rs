@@ -1,33 +1,34 @@
 //! Choices that differ from a preset: how they are read, checked one by one, and written. Knows no option by name.
 
 use super::{OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec};
+use crate::Variant;
 
 /// The values that an option may have: [`OptionSpec::kind`] or [`OptionSpec::recorded_kind`].
 pub(crate) type Kinds = fn(&OptionSpec) -> OptionKind;
 
 /// Checks each override by itself. The loop ends at the first unknown or repeated name. So the inner search visits at
-/// most as many names as there are options. `unknown` is the error for a name that is not among the `options`.
-pub(crate) fn check_overrides<E: From<OptionsError>>(
+/// most as many names as there are options.
+pub(crate) fn check_overrides(
+    variant: Variant,
     options: &'static [OptionSpec],
     preset: &PresetSpec,
     overrides: &[(String, OptionValue)],
     kinds: Kinds,
-    unknown: impl Fn(&str) -> E,
-) -> Result<(), E> {
+) -> Result<(), OptionsError> {
     for (i, (name, value)) in overrides.iter().enumerate() {
-        let spec = find(options, name).ok_or_else(|| unknown(name))?;
+        let spec = known(variant, options, name)?;
         let option = spec.name;
         if overrides[..i].iter().any(|(earlier, _)| earlier == name) {
-            return Err(OptionsError::Repeated { option }.into());
+            return Err(OptionsError::Repeated { option });
         }
         let expected = kinds(spec);
         if !expected.admits(value) {
-            return Err(OptionsError::Value { option, expected }.into());
+            return Err(OptionsError::Value { option, expected });
         }
         if let Some(&OptionBounds { min, max, .. }) = preset.bounds.iter().find(|bounds| bounds.option == option) {
             let expected = OptionKind::Integer { min, max };
             if !expected.admits(value) {
-                return Err(OptionsError::PresetValue { option, expected, preset: preset.name }.into());
+                return Err(OptionsError::PresetValue { option, expected, preset: preset.name });
             }
         }
     }
@@ -35,14 +36,14 @@ pub(crate) fn check_overrides<E: From<OptionsError>>(
 }
 
 /// Reads overrides as a game record writes them, such as `seeds=5;pie=true`; an empty text has none.
-pub(crate) fn parse_overrides<E: From<OptionsError>>(
+pub(crate) fn parse_overrides(
+    variant: Variant,
     options: &'static [OptionSpec],
     text: &str,
-    unknown: impl Fn(&str) -> E,
-) -> Result<Vec<(String, OptionValue)>, E> {
+) -> Result<Vec<(String, OptionValue)>, OptionsError> {
     let parse = |text: &str| {
         let (name, value) = text.split_once('=').ok_or_else(|| OptionsError::Malformed { text: text.to_owned() })?;
-        let OptionSpec { name, kind, .. } = *find(options, name).ok_or_else(|| unknown(name))?;
+        let OptionSpec { name, kind, .. } = *known(variant, options, name)?;
         let value = kind.parse(value).ok_or(OptionsError::Value { option: name, expected: kind })?;
         Ok((name.to_owned(), value))
     };
@@ -64,10 +65,10 @@ pub(crate) fn with_recorded(
 
 /// The values that differ from those of a text without them, as `name=value` joined by `;`: from the preset's, or from
 /// the former default.
-pub(crate) fn write_overrides<const N: usize>(
+pub(crate) fn write_overrides(
     options: &'static [OptionSpec],
-    values: [(&str, OptionValue); N],
-    preset: [(&str, OptionValue); N],
+    values: Vec<(&str, OptionValue)>,
+    preset: Vec<(&str, OptionValue)>,
 ) -> String {
     let differing = values.into_iter().zip(preset).filter(|((name, value), (_, preset))| {
         let recorded = find(options, name).and_then(|spec| spec.recorded.as_ref());
@@ -78,4 +79,8 @@ pub(crate) fn write_overrides<const N: usize>(
 
 fn find(options: &'static [OptionSpec], name: &str) -> Option<&'static OptionSpec> {
     options.iter().find(|spec| spec.name == name)
+}
+
+fn known(variant: Variant, options: &'static [OptionSpec], name: &str) -> Result<&'static OptionSpec, OptionsError> {
+    find(options, name).ok_or_else(|| OptionsError::UnknownOption { variant, option: name.to_owned() })
 }

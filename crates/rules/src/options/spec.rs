@@ -96,39 +96,24 @@ pub(crate) const fn changed_integer(
     OptionSpec { name, kind: OptionKind::Integer { min, max }, default, recorded: Some(recorded), description }
 }
 
-/// An option that is on or off; on in the preset `standard`.
-pub(crate) const fn switched_on(name: &'static str, description: &'static str) -> OptionSpec {
-    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(true), recorded: None, description }
+/// An option that is on or off.
+pub(crate) const fn switch(name: &'static str, default: bool, description: &'static str) -> OptionSpec {
+    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(default), recorded: None, description }
 }
 
-/// An option that is on or off; off in the preset `standard`.
-pub(crate) const fn switched_off(name: &'static str, description: &'static str) -> OptionSpec {
-    OptionSpec { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(false), recorded: None, description }
-}
-
-/// An option that is one of several words; the first one in the preset `standard`.
+/// An option that is one of several words.
 pub(crate) const fn choice(
-    name: &'static str,
-    words: &'static [&'static str],
-    description: &'static str,
-) -> OptionSpec {
-    choice_with_default(name, words, words[0], description)
-}
-
-/// An option that is one of several words; the word `default` in the preset `standard`.
-pub(crate) const fn choice_with_default(
     name: &'static str,
     words: &'static [&'static str],
     default: &'static str,
     description: &'static str,
 ) -> OptionSpec {
-    OptionSpec {
-        name,
-        kind: OptionKind::Choice(words),
-        default: OptionValue::Word(Cow::Borrowed(default)),
-        recorded: None,
-        description,
-    }
+    OptionSpec { name, kind: OptionKind::Choice(words), default: word(default), recorded: None, description }
+}
+
+/// The value of a choice.
+pub(crate) const fn word(word: &'static str) -> OptionValue {
+    OptionValue::Word(Cow::Borrowed(word))
 }
 
 /// Two choices that exclude each other (R1).
@@ -245,8 +230,8 @@ impl From<bool> for OptionValue {
 }
 
 impl From<&'static str> for OptionValue {
-    fn from(word: &'static str) -> Self {
-        Self::Word(Cow::Borrowed(word))
+    fn from(text: &'static str) -> Self {
+        word(text)
     }
 }
 

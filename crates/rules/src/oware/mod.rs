@@ -3,7 +3,8 @@
 
 mod options;
 mod position;
+mod refusals;
 
 pub use crate::options::MajorityRemaining;
-pub use options::{GrandSlam, OPTIONS, Options, PRESETS, Preset, RepetitionAward};
+pub use options::{GrandSlam, Options, Preset, RepetitionAward};
 pub use position::Position;

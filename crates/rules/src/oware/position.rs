@@ -4,11 +4,12 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
-use super::{GrandSlam, MajorityRemaining, Options, RepetitionAward};
+use super::{GrandSlam, Options, RepetitionAward, refusals};
 use crate::{
-    Board, BySide, Effect, EndReason, History, IllegalMove, Move, MoveList, Outcome, PLIES_MAX, ParsePositionError,
-    Pit, Place, SEEDS_MAX, Side,
+    AnyBoard, Board, BySide, Effect, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome,
+    PLIES_MAX, ParsePositionError, Pit, Place, SEEDS_MAX, Side,
     effect::EffectSink,
+    options::MajorityRemaining,
     ring::{ROW_MAX, Spots},
     setup::{Flag, Flags, Setup},
     sowing,
@@ -20,14 +21,11 @@ use crate::{
 /// [`AnyPosition`](crate::AnyPosition) keeps the two together.
 ///
 /// ```
-/// use mancala_rules::{History, oware};
+/// use mancala_rules::{Game, History, oware};
 ///
 /// let opening = oware::Position::opening(oware::Preset::Standard.options());
-/// let mut history = History::default();
-/// let (position, _) = opening.play("C".parse()?, &history)?;
-/// position.remember(&opening, &mut history);
+/// let (position, _) = opening.play("C".parse()?, &History::default())?;
 /// assert_eq!(position.to_string(), "4,4,0,5,5,5/5,4,4,4,4,4 0-0 N - 1 1S");
-/// assert_eq!(history.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,111 +43,19 @@ pub struct Position {
 type Chain = ArrayVec<Pit, ROW_MAX>;
 
 impl Position {
-    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2). With one
-    /// pit a side, one seed a pit and illegal grand slams there is no legal move, so the game is over.
-    #[must_use]
-    pub fn opening(options: Options) -> Self {
-        let mut board = Board::empty(options.pits);
-        for side in Side::ALL {
-            board.pits_mut(side).fill(options.seeds.into());
-        }
-        let mut position = Self { options, board, turn: Side::South, over: false, plies: 0, reason: None };
-        position.end_if_over();
-        position
-    }
-
-    /// The options of the game.
-    #[must_use]
-    pub const fn options(&self) -> Options {
-        self.options
-    }
-
     /// The seeds.
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.board
     }
 
-    /// The side to move; once the game is over, the side to move when a rule ended it (R8).
-    #[must_use]
-    pub const fn turn(&self) -> Side {
-        self.turn
+    fn with_total(self, expected: u16) -> Result<Self, ParsePositionError> {
+        let found = self.board.total();
+        if found == expected { Ok(self) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
     }
 
-    /// How many actions were played so far.
-    #[must_use]
-    pub const fn plies(&self) -> u32 {
-        self.plies
-    }
-
-    /// The result, once the game is over: more seeds in store wins (R8).
-    #[must_use]
-    pub fn outcome(&self) -> Option<Outcome> {
-        self.over.then(|| Outcome::of(self.board.stores(), self.reason))
-    }
-
-    /// The pits that may be sown, in order (R4). An agreed end is never listed.
-    #[must_use]
-    pub fn legal_moves(&self) -> MoveList {
-        let mut moves = MoveList::new();
-        if !self.over {
-            for pit in self.legal_pits() {
-                moves.push(Move::Sow(pit));
-            }
-        }
-        moves
-    }
-
-    /// Plays a move. Returns the position after it, and its effects in order. `history` is that of this position.
-    ///
-    /// # Errors
-    ///
-    /// The move is not legal here.
-    pub fn play(&self, m: Move, history: &History) -> Result<(Self, Vec<Effect>), IllegalMove> {
-        self.check(m)?;
-        let (mut next, mut effects) = (*self, Vec::new());
-        next.act(m, history, &mut effects);
-        Ok((next, effects))
-    }
-
-    /// As [`Position::play`], for a move that leads to a position which has come as often as it may. The game then ends
-    /// by repetition, unless another rule ends it first.
-    ///
-    /// # Errors
-    ///
-    /// The move is not legal here.
-    pub fn play_into_repetition(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
-        let mut history = History::default();
-        let (next, _) = self.play(m, &history)?;
-        for _ in 1..self.options.repetition {
-            history.push(next.board, next.turn);
-        }
-        self.play(m, &history)
-    }
-
-    /// Plays a legal move in place. Any other move does not panic, but leaves a position that no game has.
-    pub fn play_unchecked(&mut self, m: Move, history: &History) {
-        self.act(m, history, &mut ());
-    }
-
-    /// Updates the history of the position `before` to that of this position, which came right after it (R8).
-    pub fn remember(&self, before: &Self, history: &mut History) {
-        if self.over || self.board.stores() != before.board.stores() {
-            history.clear();
-        } else {
-            history.push(before.board, before.turn);
-        }
-    }
-
-    /// The position of a position string (R12), ended where the rules end it (R8).
-    pub(crate) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
-        let position = Self::from_setup_with_any_total(options, setup)?;
-        let (expected, found) = (options.total(), setup.board.total());
-        if found == expected { Ok(position) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
-    }
-
-    /// As [`Position::from_setup`], for a made-up position with any number of seeds up to [`SEEDS_MAX`].
-    pub(crate) fn from_setup_with_any_total(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
+    /// The position of a position string (R12), with any number of seeds up to [`SEEDS_MAX`], ended where the rules end it (R8).
+    fn of_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
         if setup.board.pits_per_side() != options.pits {
             return Err(ParsePositionError::PitsPerSide { expected: options.pits });
         }
@@ -180,22 +86,6 @@ impl Position {
         }
     }
 
-    fn check(&self, m: Move) -> Result<(), IllegalMove> {
-        match m {
-            _ if self.over => Err(IllegalMove::GameOver),
-            Move::Sow(pit) if pit.index >= self.options.pits => Err(IllegalMove::NoSuchPit(pit)),
-            Move::Sow(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
-            Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
-            Move::Sow(pit) => self.forbidden(pit).map_or(Ok(()), Err),
-            Move::Pass => Err(IllegalMove::NoPass),
-            Move::Swap => Err(IllegalMove::NoSwap),
-            Move::Agree if !self.options.agree_end => Err(IllegalMove::NoAgree),
-            Move::Agree => Ok(()),
-            Move::Decline(pit) => Err(IllegalMove::NoDecline(pit)),
-            Move::SowTo { .. } | Move::Place { .. } => Err(IllegalMove::WrongForm),
-        }
-    }
-
     /// The pits of the side to move that hold seeds, in order.
     fn filled_pits(&self) -> impl Iterator<Item = Pit> {
         let side = self.turn;
@@ -215,9 +105,9 @@ impl Position {
             _ => false,
         };
         if barred {
-            Some(IllegalMove::GrandSlam(pit))
+            Some(IllegalMove::Rule(&refusals::GRAND_SLAM, Some(pit)))
         } else if self.options.must_feed && self.board.row_is_empty(!self.turn) && !self.feeds(pit) {
-            Some(IllegalMove::MustFeed(pit))
+            Some(IllegalMove::Rule(&refusals::MUST_FEED, Some(pit)))
         } else {
             None
         }
@@ -236,16 +126,6 @@ impl Position {
         let last = after.sow_seeds(pit, &mut ());
         after.capture(last, &mut ());
         !after.board.row_is_empty(!self.turn)
-    }
-
-    /// The one implementation of a move.
-    fn act(&mut self, m: Move, history: &History, effects: &mut impl EffectSink) {
-        self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
-        match m {
-            Move::Sow(pit) => self.sow(pit, history, effects),
-            Move::Agree => self.finish(EndReason::Agreement, effects),
-            Move::Pass | Move::Swap | Move::Decline(_) | Move::SowTo { .. } | Move::Place { .. } => {}
-        }
     }
 
     /// R3, R6, R8: sow, capture, and end the game where a rule does.
@@ -372,6 +252,108 @@ impl Position {
             self.board.drop(spot, 1);
         }
         effects.record(Effect::Split { seeds, odd });
+    }
+}
+
+impl Game for Position {
+    type Options = Options;
+
+    const SPEC: GameSpec = GameSpec {
+        title: "Oware",
+        aliases: &[
+            "Awalé", "Awélé", "Awari", "Wari", "Warri", "Ayo", "Ayoayo", "Ouri", "Ouril", "Uril", "Wali", "Adji",
+            "Abapa",
+        ],
+        rules: include_str!("oware.md"),
+        refusals: refusals::ALL,
+        ..GameSpec::TWO_ROWS
+    };
+
+    /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2). With one
+    /// pit a side, one seed a pit and illegal grand slams there is no legal move, so the game is over.
+    fn opening(options: Options) -> Self {
+        let mut board = Board::empty(options.pits);
+        for side in Side::ALL {
+            board.pits_mut(side).fill(options.seeds.into());
+        }
+        let mut position = Self { options, board, turn: Side::South, over: false, plies: 0, reason: None };
+        position.end_if_over();
+        position
+    }
+
+    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
+        Self::of_setup(options, &text.parse()?)?.with_total(options.total())
+    }
+
+    fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
+        Self::of_setup(options, &text.parse()?)
+    }
+
+    /// Without the plies.
+    fn essence(&self) -> Self {
+        Self { plies: 0, ..*self }
+    }
+
+    fn options(&self) -> Options {
+        self.options
+    }
+
+    fn any_board(&self) -> AnyBoard {
+        AnyBoard::TwoRow(self.board)
+    }
+
+    fn turn(&self) -> Side {
+        self.turn
+    }
+
+    fn plies(&self) -> u32 {
+        self.plies
+    }
+
+    /// The result, once the game is over: more seeds in store wins (R8).
+    fn outcome(&self) -> Option<Outcome> {
+        self.over.then(|| Outcome::of(self.board.stores(), self.reason))
+    }
+
+    /// The pits that may be sown, in order (R4). An agreed end is never listed.
+    fn legal_moves(&self) -> MoveList {
+        let mut moves = MoveList::new();
+        if !self.over {
+            for pit in self.legal_pits() {
+                moves.push(Move::Sow(pit));
+            }
+        }
+        moves
+    }
+
+    fn check(&self, m: Move) -> Result<(), IllegalMove> {
+        match m {
+            _ if self.over => Err(IllegalMove::GameOver),
+            Move::Sow(pit) if pit.index >= self.options.pits => Err(IllegalMove::NoSuchPit(pit)),
+            Move::Sow(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
+            Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
+            Move::Sow(pit) => self.forbidden(pit).map_or(Ok(()), Err),
+            Move::Agree if self.options.agree_end => Ok(()),
+            other => Err(IllegalMove::of_unknown_form(other)),
+        }
+    }
+
+    /// The one implementation of a move.
+    fn act(&mut self, m: Move, history: &History, effects: &mut impl EffectSink) {
+        self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
+        match m {
+            Move::Sow(pit) => self.sow(pit, history, effects),
+            Move::Agree => self.finish(EndReason::Agreement, effects),
+            _ => {}
+        }
+    }
+
+    fn recurring_board(&self) -> Option<&Board> {
+        Some(&self.board)
+    }
+
+    fn repetitions(&self) -> u8 {
+        self.options.repetition
     }
 }
 

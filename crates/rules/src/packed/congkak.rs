@@ -6,7 +6,7 @@ use super::{
     sowing::Sowing,
 };
 use crate::{
-    EndReason,
+    EndReason, Game as _,
     congkak::{self, Options, Rounds},
 };
 

@@ -6,7 +6,7 @@ use super::{
     sowing::Sowing,
 };
 use crate::{
-    EndReason,
+    EndReason, Game as _,
     kalah::{self, Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Remaining, SowStores},
 };
 
@@ -50,6 +50,12 @@ impl Kalah {
             extra_place: if options.extra_turn == ExtraTurn::None { u8::MAX } else { STORE },
             majority: if options.majority_end { total / 2 } else { SEEDS_MAX },
         })
+    }
+
+    /// Whether a store with more than half of all seeds ends the game (R8).
+    #[must_use]
+    pub const fn has_majority_end(&self) -> bool {
+        self.options.majority_end
     }
 
     /// Packs a position of this game; `None` if it belongs to another game or North can still swap.

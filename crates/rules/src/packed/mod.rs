@@ -9,7 +9,7 @@
 //! effects.
 //!
 //! ```
-//! use mancala_rules::{kalah, packed::{Game, Kalah, Path}};
+//! use mancala_rules::{Game as _, kalah, packed::{Game, Kalah, Path}};
 //!
 //! let opening = kalah::Position::opening(kalah::Preset::Standard.options());
 //! let game = Kalah::new(&opening).expect("six pits fit");

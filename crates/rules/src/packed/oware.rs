@@ -6,7 +6,7 @@ use super::{
     sowing::Sowing,
 };
 use crate::{
-    EndReason, History,
+    EndReason, Game as _, History,
     oware::{self, GrandSlam, MajorityRemaining, Options, RepetitionAward},
 };
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use mancala_rules::{
-    AnyOptions, AnyPosition, Variant,
+    AnyOptions, AnyPosition, History, Line, Variant, congkak, kalah, oware,
     packed::{Congkak, Game, Kalah, Oware, Path, Position},
     perft,
 };
@@ -82,27 +82,20 @@ fn check(game: &impl Game, start: &Position, expected: u64) {
 fn trying_moves_of_a_packed_game_allocates_nothing() {
     assert_eq!(allocations(|| drop(black_box(Box::new(1)))), 1, "allocations are counted");
     for variant in Variant::ALL {
-        match &opening(variant) {
-            AnyPosition::Kalah(position) => {
-                let game = Kalah::new(position).expect("six pits fit");
-                check(&game, &game.pack(position).expect("it belongs to this game"), 23_233);
-            }
-            AnyPosition::Oware(position, history) => {
-                let game = Oware::new(position).expect("six pits fit");
-                check(&game, &game.pack(position, history).expect("it belongs to this game").0, 27_332);
-            }
-            AnyPosition::Congkak(position) => {
-                let game = Congkak::new(position).expect("seven pits fit");
-                check(&game, &game.pack(position).expect("it belongs to this game"), 48_263);
-            }
-            AnyPosition::Kumalak(position, history) => {
-                let moves = || position.legal_moves().iter().for_each(|&m| position.clone().play_unchecked(m, history));
-                assert_eq!(allocations(moves), 0, "{variant} has no packed form, and its own allocates nothing");
-            }
-            AnyPosition::FourRow(position) => {
-                let moves = || position.legal_moves().iter().for_each(|&m| position.clone().play_unchecked(m));
-                assert_eq!(allocations(moves), 0, "{variant} has no packed form, and its own allocates nothing");
-            }
+        let opening = opening(variant);
+        if let Some(position) = opening.of_game::<kalah::Position>() {
+            let game = Kalah::new(position).expect("six pits fit");
+            check(&game, &game.pack(position).expect("it belongs to this game"), 23_233);
+        } else if let Some(position) = opening.of_game::<oware::Position>() {
+            let (game, history) = (Oware::new(position).expect("six pits fit"), History::default());
+            check(&game, &game.pack(position, &history).expect("it belongs to this game").0, 27_332);
+        } else if let Some(position) = opening.of_game::<congkak::Position>() {
+            let game = Congkak::new(position).expect("seven pits fit");
+            check(&game, &game.pack(position).expect("it belongs to this game"), 48_263);
+        } else {
+            let line = Line::to(&opening);
+            let moves = || opening.legal_moves().iter().for_each(|&m| drop(line.play(&opening, m)));
+            assert_eq!(allocations(moves), 0, "{variant} has no packed form, and its own allocates nothing");
         }
     }
 }

@@ -82,7 +82,8 @@ fn a_record_marks_the_letter_of_a_declined_capture() {
 #[test]
 fn only_the_general_form_searches_captures_that_are_a_choice() {
     for (overrides, is_packed) in [("", true), ("capture=none", true), ("capture=optional", false)] {
-        let AnyPosition::Kalah(position) = import(overrides, CAPTURING) else { panic!("it is Kalah") };
-        assert_eq!(packed::Kalah::new(&position).is_some(), is_packed, "{overrides}");
+        let position = import(overrides, CAPTURING);
+        let position = position.of_game().expect("it is Kalah");
+        assert_eq!(packed::Kalah::new(position).is_some(), is_packed, "{overrides}");
     }
 }

@@ -159,11 +159,9 @@ fn a_record_writes_both_choices_as_moves() {
 #[test]
 fn a_position_is_packed_once_the_opening_is_sown() {
     let opening = AnyPosition::opening(&options(SMALL));
-    let is_packed = |position: &AnyPosition| match position {
-        AnyPosition::Congkak(position) => {
-            packed::Congkak::new(position).is_some_and(|game| game.pack(position).is_some())
-        }
-        _ => false,
+    let is_packed = |position: &AnyPosition| {
+        let position = position.of_game().expect("it is Congkak");
+        packed::Congkak::new(position).is_some_and(|game| game.pack(position).is_some())
     };
     let (chosen, _) = play(&opening, "A");
     let (after, _) = play(&chosen, "b");

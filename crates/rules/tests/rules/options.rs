@@ -1,7 +1,8 @@
 //! Options: which values are taken, which are refused, and how options are written.
 
 use mancala_rules::{
-    AnyOptions, AnyPosition, Effect, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant, congkak,
+    AnyOptions, AnyPosition, Effect, GameOptions, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant,
+    congkak,
     four_row::{bao, omweso},
     kalah,
     kumalak::{bestemshe, toguz_kumalak},
@@ -72,13 +73,13 @@ fn the_description_of_a_variant_agrees_with_its_options() {
         assert_eq!((variant.title(), variant.rules_version(), variant.to_string().parse()), (title, 1, Ok(variant)));
     }
     for preset in kalah::Preset::ALL {
-        assert_eq!((preset.spec().name, preset.options().preset()), (preset.word(), preset));
+        assert_eq!(preset.options().preset().name, preset.word());
     }
     for preset in oware::Preset::ALL {
-        assert_eq!((preset.spec().name, preset.options().preset()), (preset.word(), preset));
+        assert_eq!(preset.options().preset().name, preset.word());
     }
     for preset in congkak::Preset::ALL {
-        assert_eq!((preset.spec().name, preset.options().preset()), (preset.word(), preset));
+        assert_eq!(preset.options().preset().name, preset.word());
     }
 }
 

@@ -4,7 +4,7 @@
 use std::{collections::HashSet, rc::Rc};
 
 use mancala_rules::{
-    AnyOptions, AnyPosition, EndReason, History, Move, OptionKind, Pit, Side, Variant,
+    AnyOptions, AnyPosition, EndReason, Move, OptionKind, Pit, Side, Variant,
     packed::{self, Congkak, Game, Kalah, Oware, Path},
 };
 use proptest::{collection::vec, prelude::*};
@@ -20,24 +20,24 @@ struct Packed {
 /// Gives a position its packed form, and the path of the earlier positions.
 type Pack = dyn Fn(&AnyPosition) -> Option<(packed::Position, Path)>;
 
+/// A position without earlier ones that matter.
+fn alone(packed: packed::Position) -> (packed::Position, Path) {
+    (packed, Path::default())
+}
+
 impl Packed {
     /// The game that a position belongs to, if it has a packed form.
     fn of(position: &AnyPosition) -> Option<Self> {
-        Some(match position {
-            AnyPosition::Kalah(position) => Self::new(Kalah::new(position)?, |game, position| match position {
-                AnyPosition::Kalah(position) => game.pack(position).map(|packed| (packed, Path::default())),
-                _ => None,
-            }),
-            AnyPosition::Oware(position, _) => Self::new(Oware::new(position)?, |game, position| match position {
-                AnyPosition::Oware(position, history) => game.pack(position, history),
-                _ => None,
-            }),
-            AnyPosition::Congkak(position) => Self::new(Congkak::new(position)?, |game, position| match position {
-                AnyPosition::Congkak(position) => game.pack(position).map(|packed| (packed, Path::default())),
-                _ => None,
-            }),
-            AnyPosition::Kumalak(..) | AnyPosition::FourRow(_) => return None,
-        })
+        if let Some(kalah) = position.of_game() {
+            return Some(Self::new(Kalah::new(kalah)?, |game, position| game.pack(position.of_game()?).map(alone)));
+        }
+        if let Some(oware) = position.of_game() {
+            return Some(Self::new(Oware::new(oware)?, |game, position| {
+                game.pack(position.of_game()?, position.history()?)
+            }));
+        }
+        let congkak = position.of_game()?;
+        Some(Self::new(Congkak::new(congkak)?, |game, position| game.pack(position.of_game()?).map(alone)))
     }
 
     fn new<G: Game + 'static>(game: G, pack: fn(&G, &AnyPosition) -> Option<(packed::Position, Path)>) -> Self {
@@ -100,10 +100,7 @@ impl Packed {
     fn compare_all(&self, start: AnyPosition) -> usize {
         let mut seen = HashSet::new();
         let mut open = vec![start];
-        while let Some(mut position) = open.pop() {
-            if let AnyPosition::Oware(_, history) = &mut position {
-                *history = History::default();
-            }
+        while let Some(position) = open.pop().map(|position| position.afresh()) {
             let (packed, path) = (self.pack)(&position).expect("what follows has a packed form too");
             if seen.insert(packed) {
                 open.extend(self.compare(&position, &packed, &path).into_iter().map(|(next, _)| next));
@@ -136,7 +133,7 @@ fn opening(variant: Variant, preset: &str, overrides: &str) -> AnyPosition {
 fn is_covered(position: &AnyPosition) -> bool {
     let excluded = [("extra_turn", "optional".into()), ("capture", "optional".into()), ("rounds", "multi".into())];
     let values = position.options().values();
-    !matches!(position, AnyPosition::Kumalak(..))
+    [Variant::Kalah, Variant::Oware, Variant::Congkak].contains(&position.variant())
         && position.board().pits_per_side() <= 7
         && position.board().total() <= 255
         && !values.iter().any(|value| excluded.contains(value))

@@ -2,7 +2,7 @@
 //! text. The fuzz targets in `crates/rules/fuzz` and the module `corpus` share these checks.
 
 use mancala_rules::{
-    AnyOptions, AnyPosition, Move, Side, Variant, four_row,
+    AnyOptions, AnyPosition, Move, Side, Variant,
     notation::{
         Record, Splitter, kgp,
         ogn::{self, Ogn},
@@ -114,47 +114,6 @@ pub fn kgp(data: &[u8]) {
     play_on(position, data);
 }
 
-/// A single move of a game with four rows.
-pub fn four_row_moves(data: &[u8]) {
-    let Ok(text) = str::from_utf8(data) else { return };
-    if let Ok(m) = text.parse::<four_row::Move>() {
-        assert_eq!(m.to_string(), text);
-    }
-    if let Ok(pit) = text.parse::<four_row::Pit>() {
-        assert_eq!(pit.to_string(), text);
-    }
-}
-
-/// `variant preset options` of a game with four rows.
-pub fn four_row_options(data: &[u8]) {
-    let Ok(text) = str::from_utf8(data) else { return };
-    let Some(options) = chosen_four_row(text) else { return };
-    let again = four_row::AnyOptions::parse_recorded(options.variant(), options.preset(), &options.overrides());
-    assert_eq!(again, Ok(options));
-    let values: Vec<String> = options.values().iter().map(|(name, value)| format!("{name}={value}")).collect();
-    assert_eq!(four_row::AnyOptions::parse(options.variant(), options.preset(), &values.join(";")), Ok(options));
-}
-
-/// `variant preset options` of a game with four rows, and a position in the next line.
-pub fn four_row_positions(data: &[u8]) {
-    let Some((first, text)) = str::from_utf8(data).ok().and_then(|text| text.split_once('\n')) else { return };
-    let Some(options) = chosen_four_row(first) else { return };
-    let Ok(mut position) = four_row::AnyPosition::parse(&options, text) else { return };
-    let written = position.to_string();
-    let again = four_row::AnyPosition::parse(&options, &written).expect("a position reads itself");
-    assert_eq!(again.to_string(), written);
-    for &byte in data.iter().rev().take(MOVES) {
-        let legal = position.legal_moves();
-        assert_eq!(legal.is_empty(), position.outcome().is_some(), "{position}");
-        if legal.is_empty() {
-            return;
-        }
-        position = position.play(legal[usize::from(byte) % legal.len()]).expect("a listed move is legal").0;
-        let hand = position.pending().map_or(0, |pending| pending.hand);
-        assert_eq!(position.board().total() + hand, four_row::SEEDS);
-    }
-}
-
 /// Moves from openings of both games with four rows.
 pub fn four_row_records(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
@@ -166,12 +125,6 @@ pub fn four_row_records(data: &[u8]) {
             assert_eq!(read_moves(&opening, &written), Ok(moves), "{written}");
         }
     }
-}
-
-fn chosen_four_row(text: &str) -> Option<four_row::AnyOptions> {
-    let mut words = text.splitn(3, ' ');
-    let (variant, preset) = (words.next()?.parse().ok()?, words.next()?);
-    four_row::AnyOptions::parse(variant, preset, words.next().unwrap_or_default()).ok()
 }
 
 fn lines(data: &[u8]) -> Option<(AnyOptions, &str)> {

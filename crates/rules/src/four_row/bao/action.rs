@@ -3,16 +3,13 @@
 use arrayvec::ArrayVec;
 
 use super::{
-    Endless, Position, Takasia,
+    Position, Takasia,
     captures::{facing_seeds, first_capture, forced_direction, is_house, is_working_house, pit_to_block},
 };
 use crate::{
-    EndReason, Side,
-    four_row::{
-        Direction, Move, Pit,
-        effect::{Effect, EffectSink},
-        pit::CIRCUIT,
-    },
+    Direction, Effect, EndReason, Move, Pit, Side,
+    effect::EffectSink,
+    four_row::pit::{CIRCUIT, RingPit},
 };
 
 /// Seeds that are taken from a working house and sown (R24).
@@ -34,7 +31,7 @@ struct Sowing {
 }
 
 /// How the seeds of an action come to rest.
-enum Rest {
+pub(super) enum Rest {
     /// The turn is over; after a takata of the second stage a pit may be blocked.
     Turn { may_block: bool },
     /// The lap in this direction has ended in the working house.
@@ -46,29 +43,6 @@ enum Rest {
 }
 
 impl Position {
-    /// The one implementation of a move.
-    pub(super) fn act(&mut self, m: Move, effects: &mut impl EffectSink) {
-        self.frame.count_ply();
-        let rest = self.sow(m, effects);
-        let mover = self.frame.turn;
-        match rest {
-            Rest::Turn { may_block } => self.pass_turn(may_block, effects),
-            Rest::Choice(direction) => {
-                effects.record(Effect::ExtraTurn);
-                if self.is_at_ply_limit() {
-                    self.frame.finish(EndReason::PlyLimit, None, 0, effects);
-                } else {
-                    self.choice = Some(direction);
-                }
-            }
-            Rest::Won { hand } => self.frame.finish(EndReason::FrontEmpty, Some(mover), hand, effects),
-            Rest::Endless => {
-                let winner = (self.options.endless == Endless::Lose).then_some(!mover);
-                self.frame.finish(EndReason::EndlessMove, winner, 0, effects);
-            }
-        }
-    }
-
     /// R31: whether a move counts as endless.
     pub(super) fn sows_endlessly(&self, m: Move) -> bool {
         let mut after = *self;
@@ -77,7 +51,7 @@ impl Position {
 
     /// Plays a move until its seeds have come to rest. Each lap sows a seed or more, and R31 bounds the seeds between
     /// two captures, of which there are at most 64.
-    fn sow(&mut self, m: Move, effects: &mut impl EffectSink) -> Rest {
+    pub(super) fn sow(&mut self, m: Move, effects: &mut impl EffectSink) -> Rest {
         let turn_over = Rest::Turn { may_block: false };
         let going_on = self.choice.take().is_some();
         let mut sowing = match m {
@@ -85,7 +59,7 @@ impl Position {
                 effects.record(Effect::Pass);
                 return turn_over;
             }
-            Move::Sow { pit, direction: Some(direction) } if pit.side() == self.frame.turn => {
+            Move::SowTo { pit, direction } if pit.side == self.frame.turn => {
                 self.begin(pit, direction, going_on, effects)
             }
             _ => return turn_over,
@@ -168,16 +142,16 @@ impl Position {
         sowing.hand = self.frame.board.lift(from);
         effects.record(Effect::Take { from: ArrayVec::from_iter([from]), seeds: sowing.hand });
         if is_lost {
-            self.lose_house(from.side(), effects);
+            self.lose_house(from.side, effects);
         }
-        if self.options.harvest_ends_house && !sowing.first_stage && self.frame.board.owns_house(at.side()) {
-            self.lose_house(at.side(), effects);
+        if self.options.harvest_ends_house && !sowing.first_stage && self.frame.board.owns_house(at.side) {
+            self.lose_house(at.side, effects);
         }
         sowing.direction = forced_direction(at).unwrap_or(sowing.direction);
         sowing.from = match sowing.direction {
             // The first seed falls in the kichwa itself: A, or H.
-            Direction::Up => Position::kichwa(at.side(), Direction::Up).after(1, Direction::Down),
-            Direction::Down => Position::kichwa(at.side(), Direction::Down).after(1, Direction::Up),
+            Direction::Up => Position::kichwa(at.side, Direction::Up).after(1, Direction::Down),
+            Direction::Down => Position::kichwa(at.side, Direction::Down).after(1, Direction::Up),
         };
         (sowing.sown, sowing.passes_block) = (0, false);
     }
@@ -188,7 +162,7 @@ impl Position {
         let seeds = self.frame.board.lift(pit);
         effects.record(effect(pit, seeds));
         if is_lost {
-            self.lose_house(pit.side(), effects);
+            self.lose_house(pit.side, effects);
         }
         seeds
     }
@@ -199,7 +173,7 @@ impl Position {
     }
 
     /// R27, R31: the marks of takasia, then the turn of the other side or the end.
-    fn pass_turn(&mut self, may_block: bool, effects: &mut impl EffectSink) {
+    pub(super) fn pass_turn(&mut self, may_block: bool, effects: &mut impl EffectSink) {
         self.mark(may_block, effects);
         self.frame.turn = !self.frame.turn;
         if !self.has_legal_move() {
@@ -219,7 +193,7 @@ impl Position {
         let new = if may_block { pit_to_block(board, &self.options, mover) } else { None };
         if let Some(pit) = before {
             // With `take`, the mark stays for the next turn of the side that has made it.
-            let stays = takasia == Takasia::Take && pit.side() == mover && board.seeds(pit) > 0;
+            let stays = takasia == Takasia::Take && pit.side == mover && board.seeds(pit) > 0;
             if stays && new.is_none() {
                 return;
             }

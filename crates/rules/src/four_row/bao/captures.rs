@@ -3,8 +3,8 @@
 
 use super::Options;
 use crate::{
-    Side,
-    four_row::{Board, Direction, Pit, setup::HOUSE},
+    Direction, Pit, Side,
+    four_row::{Board, pit::RingPit, setup::HOUSE},
 };
 
 /// The least number of seeds with which a house works (R24).
@@ -12,7 +12,7 @@ pub(super) const WORKING: u16 = 6;
 
 /// Whether this pit is the house of its side, and still owned.
 pub(super) fn is_house(board: &Board, pit: Pit) -> bool {
-    pit.index() == HOUSE && board.owns_house(pit.side())
+    pit.index == HOUSE && board.owns_house(pit.side)
 }
 
 /// Whether this pit is a house that is owned and holds enough seeds (R24).
@@ -27,7 +27,7 @@ pub(super) fn facing_seeds(board: &Board, pit: Pit) -> Option<Pit> {
 
 /// The direction in which a catch at this pit must be sown; `None` where both are open (R24).
 pub(super) const fn forced_direction(pit: Pit) -> Option<Direction> {
-    match pit.index() {
+    match pit.index {
         0 | 1 => Some(Direction::Up),
         6 | 7 => Some(Direction::Down),
         _ => None,

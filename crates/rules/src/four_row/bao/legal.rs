@@ -4,43 +4,18 @@ use super::{
     Endless, Position, Singletons,
     captures::{facing_seeds, first_capture, forced_direction, is_working_house},
 };
-use crate::four_row::{Direction, IllegalMove, Move, MoveList, Pit};
+use crate::{
+    Direction, IllegalMove, Move, Pit,
+    four_row::{pit::RingPit, refusals},
+};
 
 impl Position {
-    /// The legal moves, in order (R21).
-    #[must_use]
-    pub fn legal_moves(&self) -> MoveList {
-        let mut moves: MoveList = self.legal_words().map(|(pit, d)| Move::Sow { pit, direction: Some(d) }).collect();
-        if self.choice.is_some() && !self.frame.is_over() {
-            moves.push(Move::Pass);
-        }
-        moves
-    }
-
     /// Whether the side to move has a legal move.
     pub(super) fn has_legal_move(&self) -> bool {
         self.choice.is_some() || self.legal_words().next().is_some()
     }
 
-    /// Checks a move in the order of R32.
-    pub(super) fn check(&self, m: Move) -> Result<(), IllegalMove> {
-        match m {
-            _ if self.frame.is_over() => Err(IllegalMove::GameOver),
-            Move::Pass if self.choice.is_some() => Ok(()),
-            Move::Pass => Err(IllegalMove::NoPass),
-            Move::Swap => Err(IllegalMove::NoSwap),
-            Move::Agree => Err(IllegalMove::NoAgree),
-            Move::Sow { pit, .. } | Move::Place { pit, .. } if pit.side() != self.frame.turn => {
-                Err(IllegalMove::NotYourPit)
-            }
-            Move::Place { .. } | Move::Sow { direction: None, .. } => Err(IllegalMove::WrongForm),
-            Move::Sow { pit, direction: Some(direction) } => {
-                Words::of(self).refusal(pit, direction).map_or(Ok(()), Err)
-            }
-        }
-    }
-
-    fn legal_words(&self) -> impl Iterator<Item = (Pit, Direction)> {
+    pub(super) fn legal_words(&self) -> impl Iterator<Item = (Pit, Direction)> {
         let words = (!self.frame.is_over()).then(|| Words::of(self));
         words.into_iter().flat_map(|words| {
             let all = Pit::all(self.frame.turn).flat_map(|pit| Direction::ALL.map(|direction| (pit, direction)));
@@ -50,7 +25,7 @@ impl Position {
 }
 
 /// The facts that decide which words are legal in a position.
-struct Words<'a> {
+pub(super) struct Words<'a> {
     position: &'a Position,
     /// The side to move is in its first stage.
     first_stage: bool,
@@ -73,7 +48,7 @@ enum Duty {
 }
 
 impl<'a> Words<'a> {
-    fn of(position: &'a Position) -> Self {
+    pub(super) fn of(position: &'a Position) -> Self {
         let board = &position.frame.board;
         let side = position.frame.turn;
         let mut words =
@@ -108,72 +83,72 @@ impl<'a> Words<'a> {
     }
 
     /// Why a word with a direction may not be played, in the order of R32; `None` if it may.
-    fn refusal(&self, pit: Pit, direction: Direction) -> Option<IllegalMove> {
+    pub(super) fn refusal(&self, pit: Pit, direction: Direction) -> Option<IllegalMove> {
         let refusal = match self.position.choice {
             Some(running) => {
-                let goes_on = pit == Position::house(pit.side()) && direction == running;
-                (!goes_on).then_some(IllegalMove::MustContinue)
+                let goes_on = pit == Position::house_of(pit.side) && direction == running;
+                (!goes_on).then_some(IllegalMove::Rule(&refusals::MUST_CONTINUE, None))
             }
             None => self.refusal_of_opening(pit, direction),
         };
-        refusal.or_else(|| self.is_endless(pit, direction).then_some(IllegalMove::Endless))
+        refusal.or_else(|| self.is_endless(pit, direction).then_some(IllegalMove::Rule(&refusals::ENDLESS, None)))
     }
 
     fn refusal_of_opening(&self, pit: Pit, direction: Direction) -> Option<IllegalMove> {
         let board = &self.position.frame.board;
         match board.seeds(pit) {
-            0 => return Some(IllegalMove::EmptyPit),
-            _ if self.first_stage && !pit.is_front() => return Some(IllegalMove::FrontOnly),
-            1 if !self.first_stage => return Some(IllegalMove::SingleSeed),
+            0 => return Some(IllegalMove::EmptyPit(pit)),
+            _ if self.first_stage && !pit.is_front() => return Some(IllegalMove::Rule(&refusals::FRONT_ONLY, None)),
+            1 if !self.first_stage => return Some(IllegalMove::Rule(&refusals::SINGLE_SEED, None)),
             _ => {}
         }
         match self.capture(pit, direction) {
-            None if self.duty != Duty::Nothing => Some(IllegalMove::MustCapture),
+            None if self.duty != Duty::Nothing => Some(IllegalMove::Rule(&refusals::MUST_CAPTURE, None)),
             None if self.first_stage => self.refusal_of_first_takata(pit).or_else(|| self.lone_kichwa(pit, direction)),
             None => self.refusal_of_second_takata(pit).or_else(|| self.lone_kichwa(pit, direction)),
             Some(_) if self.first_stage && forced_direction(pit).is_some_and(|forced| forced != direction) => {
-                Some(IllegalMove::WrongDirection)
+                Some(IllegalMove::Rule(&refusals::WRONG_DIRECTION, None))
             }
             Some(captured) if self.duty == Duty::Take && board.blocked() != Some(captured) => {
-                Some(IllegalMove::MustTake)
+                Some(IllegalMove::Rule(&refusals::MUST_TAKE, None))
             }
-            Some(_) => (board.blocked() == Some(pit)).then_some(IllegalMove::BlockedPit),
+            Some(_) => (board.blocked() == Some(pit)).then_some(IllegalMove::Rule(&refusals::BLOCKED_PIT, None)),
         }
     }
 
     /// R24: a takata of the first stage.
     fn refusal_of_first_takata(&self, pit: Pit) -> Option<IllegalMove> {
         let board = &self.position.frame.board;
-        let house = Position::house(pit.side());
+        let house = Position::house_of(pit.side);
         let works = is_working_house(board, house);
         if pit == house && works && self.filled > 1 {
-            return Some(IllegalMove::HouseKept);
+            return Some(IllegalMove::Rule(&refusals::HOUSE_KEPT, None));
         }
         let rests = match self.position.options.singletons {
-            Singletons::HouseLost => !board.owns_house(pit.side()),
+            Singletons::HouseLost => !board.owns_house(pit.side),
             Singletons::NoHouse => !works,
         };
-        (board.seeds(pit) == 1 && rests && self.fuller).then_some(IllegalMove::SingleSeed)
+        (board.seeds(pit) == 1 && rests && self.fuller).then_some(IllegalMove::Rule(&refusals::SINGLE_SEED, None))
     }
 
     /// R26, R27: a takata of the second stage.
     fn refusal_of_second_takata(&self, pit: Pit) -> Option<IllegalMove> {
         if self.position.frame.board.blocked() == Some(pit) {
-            Some(IllegalMove::BlockedPit)
+            Some(IllegalMove::Rule(&refusals::BLOCKED_PIT, None))
         } else {
-            (!pit.is_front() && self.fuller).then_some(IllegalMove::FrontFirst)
+            (!pit.is_front() && self.fuller).then_some(IllegalMove::Rule(&refusals::FRONT_FIRST, None))
         }
     }
 
     /// R24: the front pit that alone holds seeds, if it is a kichwa, may not be sown straight into the back row.
     fn lone_kichwa(&self, pit: Pit, direction: Direction) -> Option<IllegalMove> {
-        let leaves = matches!((pit.index(), direction), (0, Direction::Down) | (7, Direction::Up));
-        (leaves && self.filled == 1).then_some(IllegalMove::EmptiesFront)
+        let leaves = matches!((pit.index, direction), (0, Direction::Down) | (7, Direction::Up));
+        (leaves && self.filled == 1).then_some(IllegalMove::Rule(&refusals::EMPTIES_FRONT, None))
     }
 
     /// R31: whether a word counts as endless, and the options forbid it.
     fn is_endless(&self, pit: Pit, direction: Direction) -> bool {
         self.position.options.endless == Endless::Illegal
-            && self.position.sows_endlessly(Move::Sow { pit, direction: Some(direction) })
+            && self.position.sows_endlessly(Move::SowTo { pit, direction })
     }
 }

@@ -7,5 +7,5 @@ mod legal;
 mod options;
 mod position;
 
-pub use options::{CONTRADICTIONS, Endless, OPTIONS, Options, PRESETS, Preset, Singletons, Start, Takasia};
+pub use options::{Endless, Options, Preset, Singletons, Start, Takasia};
 pub use position::Position;

@@ -2,13 +2,17 @@
 
 use std::fmt;
 
-use super::{Options, Takasia, captures::is_working_house};
+use super::{Endless, Options, Takasia, action::Rest, captures::is_working_house, legal::Words};
 use crate::{
-    EndReason, Outcome, Side,
+    AnyBoard, Direction, Effect, EndReason, Game, GameSpec, History, House, IllegalMove, Move, MoveList, Outcome,
+    ParsePositionError, Pending, Pit, Side,
+    effect::EffectSink,
     four_row::{
-        Board, Direction, Effect, House, IllegalMove, Move, ParsePositionError, Pending, Pit,
+        Board, ParsePositionError as Refused,
         board::SEEDS,
         frame::{End, Frame},
+        pit::RingPit,
+        refusals,
         setup::{Captures, Flags, HOUSE, OpenChoice, Running, Setup},
     },
 };
@@ -16,10 +20,10 @@ use crate::{
 /// A position of Bao with its options.
 ///
 /// ```
-/// use mancala_rules::four_row::bao;
+/// use mancala_rules::{Game, History, four_row::bao};
 ///
 /// let opening = bao::Position::opening(bao::Preset::Standard.options());
-/// let (position, _) = opening.play("FU".parse()?)?;
+/// let (position, _) = opening.play("FU".parse()?, &History::default())?;
 /// assert_eq!(
 ///     position.to_string(),
 ///     "0,0,0,0,6n,0,3,1,1,0,0,0,0,0,0,0/0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0 21-22 N - 1 1S",
@@ -35,141 +39,40 @@ pub struct Position {
 }
 
 impl Position {
-    /// The opening (R24).
-    #[must_use]
-    pub fn opening(options: Options) -> Self {
-        let mut board = Board::default();
-        for side in Side::ALL {
-            for pit in Pit::all(side) {
-                let seeds = match pit.index() {
-                    _ if !options.has_house() => 2,
-                    HOUSE => options.house_seeds.into(),
-                    5 | 6 => 2,
-                    _ => 0,
-                };
-                board.drop(pit, seeds);
-            }
-            board.set_reserve(side, options.reserve());
-            board.set_house(side, options.has_house());
-        }
-        Self { options, frame: Frame::opening(board), choice: None }
-    }
-
-    /// The options of the game.
-    #[must_use]
-    pub const fn options(&self) -> Options {
-        self.options
-    }
-
     /// The seeds and marks of the board.
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.frame.board
     }
 
-    /// The house of a side; `None` if the options leave houses out (R24).
-    #[must_use]
-    pub fn house_of(&self, side: Side) -> Option<House> {
-        let board = self.board();
-        let house = match (board.owns_house(side), is_working_house(board, Self::house(side))) {
-            (false, _) => House::Lost,
-            (true, true) => House::Working,
-            (true, false) => House::Idle,
-        };
-        self.options.has_house().then_some(house)
-    }
-
-    /// The side to move; once the game is over, the side that R31 names.
-    #[must_use]
-    pub const fn turn(&self) -> Side {
-        self.frame.turn
-    }
-
-    /// How many actions were played so far.
-    #[must_use]
-    pub const fn plies(&self) -> u32 {
-        self.frame.plies
-    }
-
-    /// The same position, as if no action had been played.
-    pub(in crate::four_row) const fn without_plies(mut self) -> Self {
-        self.frame.plies = 0;
-        self
-    }
-
-    /// The result, once the game is over (R31).
-    #[must_use]
-    pub fn outcome(&self) -> Option<Outcome> {
-        self.frame.outcome()
-    }
-
-    /// The house at which the mover may stop or go on; the seeds lie in it (R25).
-    #[must_use]
-    pub fn pending(&self) -> Option<Pending> {
-        self.choice.map(|_| Pending { pit: Self::house(self.frame.turn), hand: 0 })
-    }
-
-    /// Plays a move. Returns the position after it, and its effects in order.
-    ///
-    /// # Errors
-    ///
-    /// The move is not legal here.
-    pub fn play(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
-        self.check(m)?;
-        let (mut next, mut effects) = (*self, Vec::new());
-        next.act(m, &mut effects);
-        Ok((next, effects))
-    }
-
-    /// Plays a legal move in place. Any other move does not panic, but leaves a position that no game has.
-    pub fn play_unchecked(&mut self, m: Move) {
-        self.act(m, &mut ());
-    }
-
-    /// The position of a position text (R22), ended where the rules end it (R31).
-    pub(in crate::four_row) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
-        let &Setup { board, turn, flags, plies } = setup;
-        let frame = Frame { board, turn, plies, end: None };
-        let mut position = Self { options, frame, choice: None };
-        position.check_board(flags)?;
-        match flags {
-            Flags::Over(winner) => position.frame.end = Some(End { winner, reason: None }),
-            Flags::Running(flags) => {
-                position.choice = position.read_choice(flags)?;
-                position.end_if_over();
-            }
-        }
-        Ok(position)
-    }
-
     /// R22: the seeds and marks that a game with these options can have.
-    fn check_board(&self, flags: Flags) -> Result<(), ParsePositionError> {
+    fn check_board(&self, flags: Flags) -> Result<(), Refused> {
         let board = &self.frame.board;
         if board.total() != SEEDS {
-            return Err(ParsePositionError::SeedTotal { expected: SEEDS, found: board.total() });
+            return Err(Refused::SeedTotal { expected: SEEDS, found: board.total() });
         }
         let is_over = matches!(flags, Flags::Over(_));
         let max = self.options.reserve();
         if !is_over && Side::ALL.iter().any(|&side| board.reserve(side) > max) {
-            return Err(ParsePositionError::Reserve { max });
+            return Err(Refused::Reserve { max });
         }
         if !self.options.has_house() && Side::ALL.iter().any(|&side| board.owns_house(side)) {
-            return Err(ParsePositionError::House);
+            return Err(Refused::House);
         }
         let Some(pit) = board.blocked() else { return Ok(()) };
         let row = match self.options.takasia {
             Takasia::Off => false,
-            Takasia::Block => pit.side() == self.frame.turn,
+            Takasia::Block => pit.side == self.frame.turn,
             Takasia::Take => true,
         };
         let is_second_stage = Side::ALL.iter().all(|&side| board.reserve(side) == 0);
         let is_choice = matches!(flags, Flags::Running(Running { choice: Some(_), .. }));
         let can_be = row && is_second_stage && pit.is_front() && board.seeds(pit) > 0 && !is_over && !is_choice;
-        if can_be { Ok(()) } else { Err(ParsePositionError::Blocked) }
+        if can_be { Ok(()) } else { Err(Refused::Blocked) }
     }
 
     /// R22: the flags that a running game of Bao can have.
-    fn read_choice(&self, flags: Running) -> Result<Option<Direction>, ParsePositionError> {
+    fn read_choice(&self, flags: Running) -> Result<Option<Direction>, Refused> {
         let Running { arranging, choice, captures, captured, first_turns } = flags;
         let Captures { any, at_a, at_h } = captures;
         let foreign = [
@@ -183,7 +86,7 @@ impl Position {
             (first_turns.north, 'f'),
         ];
         if let Some(&(_, flag)) = foreign.iter().find(|(is_up, _)| *is_up) {
-            return Err(ParsePositionError::FlagByOptions { flag });
+            return Err(Refused::FlagByOptions { flag });
         }
         let board = &self.frame.board;
         match choice {
@@ -193,7 +96,7 @@ impl Position {
             {
                 Ok(Some(direction))
             }
-            Some(_) => Err(ParsePositionError::Choice),
+            Some(_) => Err(Refused::Choice),
         }
     }
 
@@ -223,16 +126,155 @@ impl Position {
     }
 
     /// `E` of a side (R24).
-    pub(super) const fn house(side: Side) -> Pit {
+    pub(super) fn house_of(side: Side) -> Pit {
         Pit::at(side, HOUSE)
     }
 
     /// The head in which a catch that is sown in this direction begins: `A` upward, `H` downward (R24).
-    pub(super) const fn kichwa(side: Side, direction: Direction) -> Pit {
+    pub(super) fn kichwa(side: Side, direction: Direction) -> Pit {
         match direction {
             Direction::Up => Pit::at(side, 0),
             Direction::Down => Pit::at(side, 7),
         }
+    }
+}
+
+impl Game for Position {
+    type Options = Options;
+
+    const SPEC: GameSpec = GameSpec {
+        title: "Bao",
+        aliases: &["Bao la Kiswahili", "Bawo"],
+        rules: include_str!("bao.md"),
+        rows_per_side: 2,
+        refusals: refusals::ALL,
+        can_block: true,
+        ..GameSpec::TWO_ROWS
+    };
+
+    /// The opening (R24).
+    fn opening(options: Options) -> Self {
+        let mut board = Board::default();
+        for side in Side::ALL {
+            for pit in Pit::all(side) {
+                let seeds = match pit.index {
+                    _ if !options.has_house() => 2,
+                    HOUSE => options.house_seeds.into(),
+                    5 | 6 => 2,
+                    _ => 0,
+                };
+                board.drop(pit, seeds);
+            }
+            board.set_reserve(side, options.reserve());
+            board.set_house(side, options.has_house());
+        }
+        Self { options, frame: Frame::opening(board), choice: None }
+    }
+
+    /// The position of a position text (R22), ended where the rules end it (R31).
+    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
+        let Setup { board, turn, flags, plies } = text.parse()?;
+        let frame = Frame { board, turn, plies, end: None };
+        let mut position = Self { options, frame, choice: None };
+        position.check_board(flags)?;
+        match flags {
+            Flags::Over(winner) => position.frame.end = Some(End { winner, reason: None }),
+            Flags::Running(flags) => {
+                position.choice = position.read_choice(flags)?;
+                position.end_if_over();
+            }
+        }
+        Ok(position)
+    }
+
+    /// Without the plies.
+    fn essence(&self) -> Self {
+        Self { frame: Frame { plies: 0, ..self.frame }, ..*self }
+    }
+
+    fn options(&self) -> Options {
+        self.options
+    }
+
+    fn plies_max(&self) -> Option<u32> {
+        Some(self.options.max_plies.into())
+    }
+
+    fn any_board(&self) -> AnyBoard {
+        AnyBoard::FourRow(self.frame.board)
+    }
+
+    fn turn(&self) -> Side {
+        self.frame.turn
+    }
+
+    fn plies(&self) -> u32 {
+        self.frame.plies
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.frame.outcome()
+    }
+
+    /// The legal moves, in order (R21).
+    fn legal_moves(&self) -> MoveList {
+        let mut moves: MoveList = self.legal_words().map(|(pit, direction)| Move::SowTo { pit, direction }).collect();
+        if self.choice.is_some() && !self.frame.is_over() {
+            moves.push(Move::Pass);
+        }
+        moves
+    }
+
+    /// Checks a move in the order of R32.
+    fn check(&self, m: Move) -> Result<(), IllegalMove> {
+        match m {
+            _ if self.frame.is_over() => Err(IllegalMove::GameOver),
+            Move::Pass if self.choice.is_some() => Ok(()),
+            m => {
+                self.frame.check_form(m)?;
+                let Move::SowTo { pit, direction } = m else { return Err(IllegalMove::WrongForm) };
+                Words::of(self).refusal(pit, direction).map_or(Ok(()), Err)
+            }
+        }
+    }
+
+    /// The one implementation of a move.
+    fn act(&mut self, m: Move, _: &History, effects: &mut impl EffectSink) {
+        self.frame.count_ply();
+        let rest = self.sow(m, effects);
+        let mover = self.frame.turn;
+        match rest {
+            Rest::Turn { may_block } => self.pass_turn(may_block, effects),
+            Rest::Choice(direction) => {
+                effects.record(Effect::ExtraTurn);
+                if self.is_at_ply_limit() {
+                    self.frame.finish(EndReason::PlyLimit, None, 0, effects);
+                } else {
+                    self.choice = Some(direction);
+                }
+            }
+            Rest::Won { hand } => self.frame.finish(EndReason::FrontEmpty, Some(mover), hand, effects),
+            Rest::Endless => {
+                let winner = (self.options.endless == Endless::Lose).then_some(!mover);
+                self.frame.finish(EndReason::EndlessMove, winner, 0, effects);
+            }
+        }
+    }
+
+    /// The house at which the mover may stop or go on; the seeds lie in it (R25).
+    fn pending(&self) -> Option<Pending> {
+        self.choice.map(|_| Pending { pit: Self::house_of(self.frame.turn), hand: 0 })
+    }
+
+    /// The house of a side; `None` if the options leave houses out (R24).
+    fn house(&self, side: Side) -> Option<House> {
+        let board = self.board();
+        let house = match (board.owns_house(side), is_working_house(board, Self::house_of(side))) {
+            (false, _) => House::Lost,
+            (true, true) => House::Working,
+            (true, false) => House::Idle,
+        };
+        self.options.has_house().then_some(house)
     }
 }
 
@@ -244,7 +286,7 @@ impl fmt::Display for Position {
             Some(End { winner, .. }) => Flags::Over(winner),
             None => Flags::Running(Running {
                 choice: self.choice.map(|direction| OpenChoice {
-                    pit: Self::house(turn),
+                    pit: Self::house_of(turn),
                     hand: None,
                     direction: Some(direction),
                 }),

@@ -8,11 +8,10 @@ use super::{
     position::{Choice, Phase},
 };
 use crate::{
-    EndReason, Side,
+    Direction, Effect, EndReason, PITS_MAX, Pit, Side,
+    effect::EffectSink,
     four_row::{
-        Direction, Move, Pit,
-        effect::{Effect, EffectSink},
-        pit::{CIRCUIT, PITS},
+        pit::{CIRCUIT, RingPit},
         setup::Captures,
     },
 };
@@ -43,41 +42,32 @@ enum Rest {
 }
 
 impl Position {
-    /// The one implementation of a move.
-    pub(super) fn act(&mut self, m: Move, effects: &mut impl EffectSink) {
-        self.frame.count_ply();
-        match (m, self.phase) {
-            (Move::Place { seeds, .. }, Phase::Arranging(pit)) => self.arrange(pit, seeds.into(), effects),
-            (Move::Sow { pit, direction }, Phase::Sowing | Phase::Choice(_)) if pit.side() == self.frame.turn => {
-                let direction = direction.unwrap_or(Direction::Up);
-                let rest = self.sow(pit, direction, effects);
-                self.rest(rest, effects);
-            }
-            // No such move is legal.
-            _ => {}
-        }
-    }
-
     /// R28: fills the next pit. The last pit gets the rest with the action of the last but one.
-    fn arrange(&mut self, pit: Pit, seeds: u16, effects: &mut impl EffectSink) {
+    pub(super) fn arrange(&mut self, pit: Pit, seeds: u16, effects: &mut impl EffectSink) {
         let board = &mut self.frame.board;
         board.place(pit, seeds, effects);
         let next = pit.after(1, Direction::Up);
-        if usize::from(next.index()) + 1 == PITS {
-            let rest = board.reserve(pit.side());
+        if usize::from(next.index) + 1 == PITS_MAX {
+            let rest = board.reserve(pit.side);
             board.place(next, rest, effects);
         }
-        if board.reserve(pit.side()) > 0 {
+        if board.reserve(pit.side) > 0 {
             self.phase = Phase::Arranging(next);
             self.act_again(0, effects);
         } else {
-            let next = Pit::at(!pit.side(), 0);
-            self.phase = if pit.side() == Side::South { Phase::Arranging(next) } else { Phase::Sowing };
+            let next = Pit::at(!pit.side, 0);
+            self.phase = if pit.side == Side::South { Phase::Arranging(next) } else { Phase::Sowing };
             if self.phase == Phase::Sowing {
                 self.first_turns = self.options.first_turns();
             }
             self.pass_turn(effects);
         }
+    }
+
+    /// Plays a sowing of the side to move, and what follows it.
+    pub(super) fn sow_out(&mut self, pit: Pit, direction: Direction, effects: &mut impl EffectSink) {
+        let rest = self.sow(pit, direction, effects);
+        self.rest(rest, effects);
     }
 
     fn rest(&mut self, rest: Rest, effects: &mut impl EffectSink) {
@@ -172,8 +162,8 @@ impl Position {
             self.captured[mover] = true;
         }
         if self.options.two_heads {
-            captures.at_a |= last.index() == 0;
-            captures.at_h |= last.index() == 7;
+            captures.at_a |= last.index == 0;
+            captures.at_h |= last.index == 7;
             if captures.at_a && captures.at_h {
                 return Some(Rest::Won { reason: EndReason::TwoHeads, hand });
             }

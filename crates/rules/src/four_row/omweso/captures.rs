@@ -1,6 +1,9 @@
 //! Facts about a board of Omweso that need no playing: the pits that a lap captures, and whether a downward lap does. Knows no position.
 
-use crate::four_row::{Board, Direction, Pit};
+use crate::{
+    Direction, Pit,
+    four_row::{Board, pit::RingPit},
+};
 
 /// The pits that a lap captures whose last seed has fallen in `last`, which held seeds before. They are the front pit
 /// facing it and the back pit behind that, if both hold seeds (R29).
@@ -12,7 +15,7 @@ pub(super) fn captured(board: &Board, last: Pit) -> Option<[Pit; 2]> {
 
 /// Whether a pit is one of the four left pits, out of which a lap may go downward (R30).
 pub(super) const fn is_reverse_pit(pit: Pit) -> bool {
-    matches!(pit.index(), 6..=9)
+    matches!(pit.index, 6..=9)
 }
 
 /// Whether the last of these seeds captures if they are sown downward from a pit, with the board as it is (R30).

@@ -7,5 +7,5 @@ mod legal;
 mod options;
 mod position;
 
-pub use options::{Endless, OPTIONS, Options, PRESETS, Preset, Reverse, Setup};
+pub use options::{Endless, Options, Preset, Reverse, Setup};
 pub use position::Position;

@@ -7,13 +7,15 @@ use super::{
     captures::{captured, captures_downward, is_reverse_pit, lap_captures_downward},
 };
 use crate::{
-    BySide, EndReason, Outcome, Side,
+    AnyBoard, BySide, Direction, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome, PITS_MAX,
+    ParsePositionError, Pending, Pit, Side,
+    effect::EffectSink,
     four_row::{
-        Board, Effect, IllegalMove, Move, ParsePositionError, Pending, Pit,
+        Board, ParsePositionError as Refused,
         board::{SEEDS, SEEDS_PER_SIDE},
-        effect::EffectSink,
         frame::{End, Frame},
-        pit::PITS,
+        pit::RingPit,
+        refusals,
         setup::{Captures, Flags, OpenChoice, Running, Setup},
     },
 };
@@ -21,10 +23,10 @@ use crate::{
 /// A position of Omweso with its options.
 ///
 /// ```
-/// use mancala_rules::four_row::omweso;
+/// use mancala_rules::{Game, History, four_row::omweso};
 ///
 /// let opening = omweso::Position::opening(omweso::Preset::Standard.options());
-/// let (position, _) = opening.play("J".parse()?)?;
+/// let (position, _) = opening.play("J".parse()?, &History::default())?;
 /// assert_eq!(
 ///     position.to_string(),
 ///     "1,1,1,0,0,0,0,0,4,0,5,5,5,0,5,5/0,0,0,0,0,0,0,0,4,4,4,4,4,4,4,4 0-0 N - 1 1S",
@@ -65,122 +67,20 @@ pub(super) struct Choice {
 }
 
 impl Position {
-    /// The opening (R28).
-    #[must_use]
-    pub fn opening(options: Options) -> Self {
-        let mut board = Board::default();
-        for side in Side::ALL {
-            match options.setup {
-                Start::Outer => Pit::all(side).filter(|pit| !pit.is_front()).for_each(|pit| board.drop(pit, 4)),
-                Start::Even => Pit::all(side).for_each(|pit| board.drop(pit, 2)),
-                Start::Arrange => board.set_reserve(side, SEEDS_PER_SIDE),
-            }
-        }
-        let phase = match options.setup {
-            Start::Arrange => Phase::Arranging(Pit::at(Side::South, 0)),
-            Start::Outer | Start::Even => Phase::Sowing,
-        };
-        let first_turns = if phase == Phase::Sowing { options.first_turns() } else { BySide::default() };
-        Self { options, frame: Frame::opening(board), phase, captured: BySide::default(), first_turns }
-    }
-
-    /// The options of the game.
-    #[must_use]
-    pub const fn options(&self) -> Options {
-        self.options
-    }
-
     /// The seeds.
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.frame.board
     }
 
-    /// The side to move; once the game is over, the side that R31 names.
-    #[must_use]
-    pub const fn turn(&self) -> Side {
-        self.frame.turn
-    }
-
-    /// How many actions were played so far.
-    #[must_use]
-    pub const fn plies(&self) -> u32 {
-        self.frame.plies
-    }
-
-    /// The same position, as if no action had been played.
-    pub(in crate::four_row) const fn without_plies(mut self) -> Self {
-        self.frame.plies = 0;
-        self
-    }
-
-    /// The result, once the game is over (R31).
-    #[must_use]
-    pub fn outcome(&self) -> Option<Outcome> {
-        self.frame.outcome()
-    }
-
-    /// The pit from which the mover may continue in either direction, inside a turn (R30).
-    #[must_use]
-    pub const fn pending(&self) -> Option<Pending> {
-        match self.phase {
-            Phase::Choice(Choice { pit, hand: Some(hand), .. }) => Some(Pending { pit, hand }),
-            Phase::Choice(Choice { pit, hand: None, .. }) => Some(Pending { pit, hand: 0 }),
-            Phase::Sowing | Phase::Arranging(_) => None,
-        }
-    }
-
-    /// The next pit to be filled, while the side to move arranges its seeds (R28).
-    #[must_use]
-    pub const fn arranging(&self) -> Option<Pit> {
-        match self.phase {
-            Phase::Arranging(pit) => Some(pit),
-            Phase::Sowing | Phase::Choice(_) => None,
-        }
-    }
-
-    /// Plays a move. Returns the position after it, and its effects in order.
-    ///
-    /// # Errors
-    ///
-    /// The move is not legal here.
-    pub fn play(&self, m: Move) -> Result<(Self, Vec<Effect>), IllegalMove> {
-        self.check(m)?;
-        let (mut next, mut effects) = (*self, Vec::new());
-        next.act(m, &mut effects);
-        Ok((next, effects))
-    }
-
-    /// Plays a legal move in place. Any other move does not panic, but leaves a position that no game has.
-    pub fn play_unchecked(&mut self, m: Move) {
-        self.act(m, &mut ());
-    }
-
-    /// The position of a position text (R22), ended where the rules end it (R31).
-    pub(in crate::four_row) fn from_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
-        let &Setup { board, turn, flags, plies } = setup;
-        let frame = Frame { board, turn, plies, end: None };
-        let (phase, captured, first_turns) = (Phase::Sowing, BySide::default(), BySide::default());
-        let mut position = Self { options, frame, phase, captured, first_turns };
-        position.check_board(flags)?;
-        match flags {
-            Flags::Over(winner) => position.frame.end = Some(End { winner, reason: None }),
-            Flags::Running(flags) => {
-                position.read_flags(flags)?;
-                position.end_if_over();
-            }
-        }
-        Ok(position)
-    }
-
     /// R22: the seeds that a game with these options can have. Neither houses nor blocked pits are marked.
-    fn check_board(&self, flags: Flags) -> Result<(), ParsePositionError> {
+    fn check_board(&self, flags: Flags) -> Result<(), Refused> {
         let board = &self.frame.board;
         if Side::ALL.iter().any(|&side| board.owns_house(side)) {
-            return Err(ParsePositionError::House);
+            return Err(Refused::House);
         }
         if board.blocked().is_some() {
-            return Err(ParsePositionError::Blocked);
+            return Err(Refused::Blocked);
         }
         let (hand, is_over) = match flags {
             Flags::Running(Running { choice: Some(OpenChoice { hand: Some(hand), .. }), .. }) => (hand, false),
@@ -189,17 +89,17 @@ impl Position {
         };
         let found = board.total() + hand;
         if found != SEEDS {
-            return Err(ParsePositionError::SeedTotal { expected: SEEDS, found });
+            return Err(Refused::SeedTotal { expected: SEEDS, found });
         }
         let max = if self.options.setup == Start::Arrange { SEEDS_PER_SIDE } else { 0 };
         if !is_over && Side::ALL.iter().any(|&side| board.reserve(side) > max) {
-            return Err(ParsePositionError::Reserve { max });
+            return Err(Refused::Reserve { max });
         }
         Ok(())
     }
 
     /// R22: the flags that a running game of Omweso can have.
-    fn read_flags(&mut self, flags: Running) -> Result<(), ParsePositionError> {
+    fn read_flags(&mut self, flags: Running) -> Result<(), Refused> {
         let Running { arranging, choice, captures, captured, first_turns } = flags;
         let Options { akakyala, two_heads, first_turn_captures, .. } = self.options;
         let foreign = [
@@ -212,13 +112,13 @@ impl Position {
             (first_turns.north && first_turn_captures, 'f'),
         ];
         if let Some(&(_, flag)) = foreign.iter().find(|(is_refused, _)| *is_refused) {
-            return Err(ParsePositionError::FlagByOptions { flag });
+            return Err(Refused::FlagByOptions { flag });
         }
         (self.captured, self.first_turns) = (captured, first_turns);
         // Nothing is captured before, and no choice is open. The side that does not move is never alone before its first turn.
         let are_alone = flags == Running { first_turns, ..Running::default() };
         if first_turns != BySide::default() && !(are_alone && self.is_in_first_turn()) {
-            return Err(ParsePositionError::FirstTurn);
+            return Err(Refused::FirstTurn);
         }
         self.phase = match (arranging, choice) {
             (None, None) if captures == Captures::default() => Phase::Sowing,
@@ -226,12 +126,12 @@ impl Position {
             (None, Some(OpenChoice { pit, hand, direction: None })) => {
                 let choice = Choice { pit, hand, captures };
                 if !self.can_choose(choice) {
-                    return Err(ParsePositionError::Choice);
+                    return Err(Refused::Choice);
                 }
                 Phase::Choice(choice)
             }
-            (Some(_), _) => return Err(ParsePositionError::Arranging),
-            (None, _) => return Err(ParsePositionError::Choice),
+            (Some(_), _) => return Err(Refused::Arranging),
+            (None, _) => return Err(Refused::Choice),
         };
         Ok(())
     }
@@ -239,14 +139,14 @@ impl Position {
     /// R22: whether the side to move can be at this pit while it arranges its seeds.
     fn can_arrange(&self, pit: Pit) -> bool {
         let board = &self.frame.board;
-        let (side, other) = (pit.side(), !pit.side());
+        let (side, other) = (pit.side, !pit.side);
         let others = match side {
             Side::South => SEEDS_PER_SIDE,
             Side::North => 0,
         };
         self.options.setup == Start::Arrange
-            && usize::from(pit.index()) + 1 < PITS
-            && Pit::all(side).skip(pit.index().into()).all(|pit| board.seeds(pit) == 0)
+            && usize::from(pit.index) + 1 < PITS_MAX
+            && Pit::all(side).skip(pit.index.into()).all(|pit| board.seeds(pit) == 0)
             && board.score()[side] == SEEDS_PER_SIDE
             && board.reserve(side) > 0
             && board.reserve(other) == others
@@ -265,7 +165,7 @@ impl Position {
         matches!(reverse, Reverse::Full | Reverse::Any)
             && is_reverse_pit(pit)
             && can_stop
-            && (!captures.any || self.captured[pit.side()])
+            && (!captures.any || self.captured[pit.side])
             && (!akakyala || !has_captured || captures.any)
             && !(captures.at_a && captures.at_h)
     }
@@ -294,6 +194,146 @@ impl Position {
 
     pub(super) fn is_at_ply_limit(&self) -> bool {
         self.frame.plies >= self.options.max_plies.into()
+    }
+}
+
+impl Game for Position {
+    type Options = Options;
+
+    const SPEC: GameSpec = GameSpec {
+        title: "Omweso",
+        aliases: &["Mweso", "Coro"],
+        rules: include_str!("omweso.md"),
+        rows_per_side: 2,
+        is_drawn_from_the_right: true,
+        refusals: refusals::ALL,
+        ..GameSpec::TWO_ROWS
+    };
+
+    /// The opening (R28).
+    fn opening(options: Options) -> Self {
+        let mut board = Board::default();
+        for side in Side::ALL {
+            match options.setup {
+                Start::Outer => Pit::all(side).filter(|pit| !pit.is_front()).for_each(|pit| board.drop(pit, 4)),
+                Start::Even => Pit::all(side).for_each(|pit| board.drop(pit, 2)),
+                Start::Arrange => board.set_reserve(side, SEEDS_PER_SIDE),
+            }
+        }
+        let phase = match options.setup {
+            Start::Arrange => Phase::Arranging(Pit::at(Side::South, 0)),
+            Start::Outer | Start::Even => Phase::Sowing,
+        };
+        let first_turns = if phase == Phase::Sowing { options.first_turns() } else { BySide::default() };
+        Self { options, frame: Frame::opening(board), phase, captured: BySide::default(), first_turns }
+    }
+
+    /// The position of a position text (R22), ended where the rules end it (R31).
+    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
+        let Setup { board, turn, flags, plies } = text.parse()?;
+        let frame = Frame { board, turn, plies, end: None };
+        let (phase, captured, first_turns) = (Phase::Sowing, BySide::default(), BySide::default());
+        let mut position = Self { options, frame, phase, captured, first_turns };
+        position.check_board(flags)?;
+        match flags {
+            Flags::Over(winner) => position.frame.end = Some(End { winner, reason: None }),
+            Flags::Running(flags) => {
+                position.read_flags(flags)?;
+                position.end_if_over();
+            }
+        }
+        Ok(position)
+    }
+
+    /// Without the plies.
+    fn essence(&self) -> Self {
+        Self { frame: Frame { plies: 0, ..self.frame }, ..*self }
+    }
+
+    fn options(&self) -> Options {
+        self.options
+    }
+
+    fn plies_max(&self) -> Option<u32> {
+        Some(self.options.max_plies.into())
+    }
+
+    fn any_board(&self) -> AnyBoard {
+        AnyBoard::FourRow(self.frame.board)
+    }
+
+    fn turn(&self) -> Side {
+        self.frame.turn
+    }
+
+    fn plies(&self) -> u32 {
+        self.frame.plies
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.frame.outcome()
+    }
+
+    /// The legal moves, in order (R21).
+    fn legal_moves(&self) -> MoveList {
+        let is_legal = |m: &Move| self.check(*m).is_ok();
+        match self.phase {
+            Phase::Arranging(pit) => {
+                // A reserve holds at most 32 seeds.
+                let left = u8::try_from(self.frame.board.reserve(pit.side)).unwrap_or(u8::MAX);
+                (0..=left).map(|seeds| Move::Place { pit, seeds }).filter(is_legal).collect()
+            }
+            Phase::Sowing | Phase::Choice(_) => self.words().filter(is_legal).collect(),
+        }
+    }
+
+    /// Checks a move in the order of R32.
+    fn check(&self, m: Move) -> Result<(), IllegalMove> {
+        match m {
+            _ if self.frame.is_over() => Err(IllegalMove::GameOver),
+            m => {
+                self.frame.check_form(m)?;
+                match m {
+                    Move::Sow(pit) => self.check_sow(pit, None),
+                    Move::SowTo { pit, direction } => self.check_sow(pit, Some(direction)),
+                    Move::Place { pit, seeds } => self.check_place(pit, seeds.into()),
+                    _ => Err(IllegalMove::WrongForm),
+                }
+            }
+        }
+    }
+
+    /// The one implementation of a move.
+    fn act(&mut self, m: Move, _: &History, effects: &mut impl EffectSink) {
+        self.frame.count_ply();
+        match (m, self.phase) {
+            (Move::Place { seeds, .. }, Phase::Arranging(pit)) => self.arrange(pit, seeds.into(), effects),
+            (Move::Sow(pit), Phase::Sowing | Phase::Choice(_)) if pit.side == self.frame.turn => {
+                self.sow_out(pit, Direction::Up, effects);
+            }
+            (Move::SowTo { pit, direction }, Phase::Sowing | Phase::Choice(_)) if pit.side == self.frame.turn => {
+                self.sow_out(pit, direction, effects);
+            }
+            // No such move is legal.
+            _ => {}
+        }
+    }
+
+    /// The pit from which the mover may continue in either direction, inside a turn (R30).
+    fn pending(&self) -> Option<Pending> {
+        match self.phase {
+            Phase::Choice(Choice { pit, hand: Some(hand), .. }) => Some(Pending { pit, hand }),
+            Phase::Choice(Choice { pit, hand: None, .. }) => Some(Pending { pit, hand: 0 }),
+            Phase::Sowing | Phase::Arranging(_) => None,
+        }
+    }
+
+    /// The next pit to be filled, while the side to move arranges its seeds (R28).
+    fn arranging(&self) -> Option<Pit> {
+        match self.phase {
+            Phase::Arranging(pit) => Some(pit),
+            Phase::Sowing | Phase::Choice(_) => None,
+        }
     }
 }
 

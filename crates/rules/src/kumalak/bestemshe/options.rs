@@ -1,128 +1,64 @@
 //! The options of a game of Bestemshe (R40), and its presets (R47). Knows no rule and no position.
 
 use crate::{
-    Contradiction, OptionSpec, OptionValue, OptionsError, PresetSpec, Variant,
+    GameSpec,
     kumalak::{
-        Closing, End, RepetitionAward,
-        closing::{CONTRADICTION, COUNT, MAJORITY_END, MAJORITY_REMAINING, REPETITION, REPETITION_AWARD},
-        rules::Rules,
+        End, KumalakOptions, RepetitionAward, Rules,
+        closing::{NO_DRAW_AFTER_A_MAJORITY, REPETITION_AWARD_HELP, REPETITION_HELP},
     },
-    options::{check_contradictions, integer},
+    options::{MajorityRemaining, help},
 };
 
-/// The options of Bestemshe (R40). Always within bounds and free of contradictions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Options {
-    preset: Preset,
-    pits: u8,
-    seeds: u8,
-    closing: Closing,
-}
+game_options! {
+    /// The options of Bestemshe (R40). Always within bounds and free of contradictions.
+    pub struct Options {
+        pits: integer(u8, 1, 12) = 5, "Pits per side.";
+        seeds: integer(u8, 1, 12) = 5, "Seeds per pit at the start.";
+        majority_end: switch = true, help::MAJORITY_END;
+        majority_remaining: choice(MajorityRemaining) = MajorityRemaining::Leave, help::MAJORITY_REMAINING;
+        repetition: integer(u8, 2, 5) = 3, REPETITION_HELP;
+        repetition_award: choice(RepetitionAward) = RepetitionAward::SideOwner, REPETITION_AWARD_HELP;
+    }
 
-worded_enum! {
+    contradictions: [
+        NO_DRAW_AFTER_A_MAJORITY,
+    ];
+
     /// A named set of options (R47).
     pub enum Preset {
-        /// The game that most programs play.
-        Standard = "standard",
-        /// The game that was solved: a repetition is a draw.
-        Solved = "solved",
-    }
-}
-
-impl Preset {
-    /// Its name, description and bounds.
-    #[must_use]
-    pub fn spec(self) -> &'static PresetSpec {
-        &PRESETS[self as usize]
-    }
-
-    /// The options of the preset.
-    #[must_use]
-    pub const fn options(self) -> Options {
-        const STANDARD: Options = Options { preset: Preset::Standard, pits: 5, seeds: 5, closing: Closing::STANDARD };
-        const LOOP: Closing = Closing { repetition: 2, repetition_award: RepetitionAward::Draw, ..Closing::STANDARD };
-        match self {
-            Self::Standard => STANDARD,
-            Self::Solved => Options { preset: self, closing: LOOP, ..STANDARD },
+        Standard = "standard" {
+            title: "Standard",
+            description: "The game that most programs play: Toguz Kumalak on a small board and without tuzdyks.",
+            source: "PlayStrategy, the mobile app Bestemshi, the Czech federation of mancala games",
+        }
+        Solved = "solved" {
+            title: "Solved",
+            description: "The game that Zeinulla and Manassov solved: a position that comes again makes a draw.",
+            source: "Ansar Zeinulla and Murat Manassov, the strong solution of Bestemshe",
+            options: { repetition: 2, repetition_award: RepetitionAward::Draw },
         }
     }
 }
 
-impl Options {
-    /// The preset that they are based on.
-    #[must_use]
-    pub const fn preset(&self) -> Preset {
-        self.preset
-    }
+impl KumalakOptions for Options {
+    const SPEC: GameSpec = GameSpec {
+        title: "Bestemshe",
+        aliases: &["Bestemshi", "Бестемше"],
+        rules: include_str!("bestemshe.md"),
+        ..GameSpec::TWO_ROWS
+    };
 
-    pub(in crate::kumalak) const fn rules(self) -> Rules {
-        let Self { pits, seeds, closing, .. } = self;
-        Rules { pits, seeds, capture_two: true, tuzdyk: None, end: End::NoMove, closing }
-    }
-
-    /// A preset with overrides, each of which has already been checked by itself.
-    pub(crate) fn new(preset: Preset, overrides: &[(String, OptionValue)]) -> Result<Self, OptionsError> {
-        let mut options = preset.options();
-        for (name, value) in overrides {
-            let unknown = || OptionsError::UnknownOption { variant: Variant::Bestemshe, option: name.clone() };
-            options.set(name, value).ok_or_else(unknown)?;
+    fn rules(&self) -> Rules {
+        Rules {
+            pits: self.pits,
+            seeds: self.seeds,
+            capture_two: true,
+            tuzdyk: None,
+            end: End::NoMove,
+            majority_end: self.majority_end,
+            majority_remaining: self.majority_remaining,
+            repetition: self.repetition,
+            repetition_award: self.repetition_award,
         }
-        check_contradictions(&CONTRADICTIONS, &options.values(), overrides)?;
-        Ok(options)
-    }
-
-    /// Sets one option; `None` if the name is unknown or the value is of another kind.
-    fn set(&mut self, name: &str, value: &OptionValue) -> Option<()> {
-        match name {
-            "pits" => self.pits = value.integer()?,
-            "seeds" => self.seeds = value.integer()?,
-            _ => self.closing.set(name, value)?,
-        }
-        Some(())
-    }
-
-    /// The value of every option, in the order of [`OPTIONS`].
-    #[must_use]
-    pub fn values(&self) -> [(&'static str, OptionValue); OPTIONS.len()] {
-        let [majority_end, majority_remaining, repetition, repetition_award] = self.closing.values();
-        [
-            ("pits", self.pits.into()),
-            ("seeds", self.seeds.into()),
-            majority_end,
-            majority_remaining,
-            repetition,
-            repetition_award,
-        ]
     }
 }
-
-/// The descriptions of the options (R40).
-pub static OPTIONS: [OptionSpec; 2 + COUNT] = [
-    integer("pits", (1, 12), 5, "Pits per side."),
-    integer("seeds", (1, 12), 5, "Seeds per pit at the start."),
-    MAJORITY_END,
-    MAJORITY_REMAINING,
-    REPETITION,
-    REPETITION_AWARD,
-];
-
-/// Choices that exclude each other (R40).
-pub static CONTRADICTIONS: [Contradiction; 1] = [CONTRADICTION];
-
-/// The presets, in the order of [`Preset::ALL`] (R47).
-pub static PRESETS: [PresetSpec; Preset::ALL.len()] = [
-    PresetSpec {
-        name: Preset::Standard.word(),
-        title: "Standard",
-        description: "The game that most programs play: Toguz Kumalak on a small board and without tuzdyks.",
-        source: "PlayStrategy, the mobile app Bestemshi, the Czech federation of mancala games",
-        bounds: &[],
-    },
-    PresetSpec {
-        name: Preset::Solved.word(),
-        title: "Solved",
-        description: "The game that Zeinulla and Manassov solved: a position that comes again makes a draw.",
-        source: "Ansar Zeinulla and Murat Manassov, the strong solution of Bestemshe",
-        bounds: &[],
-    },
-];

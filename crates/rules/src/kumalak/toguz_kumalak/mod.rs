@@ -2,4 +2,4 @@
 
 mod options;
 
-pub use options::{CONTRADICTIONS, OPTIONS, Options, PRESETS, Preset};
+pub use options::{Options, Preset};

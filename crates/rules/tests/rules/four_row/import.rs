@@ -1,10 +1,8 @@
 //! Position texts that no game has, words of another form, and options that exclude each other.
 
 use mancala_rules::{
-    EndReason,
-    four_row::{
-        AnyOptions, AnyPosition, IllegalMove, Move, ParseMoveError, ParsePositionError, SEEDS_WRITTEN_MAX, Variant,
-    },
+    AnyOptions, AnyPosition, EndReason, Move, ParseMoveError, ParsePositionError as ReadError, SEEDS_WRITTEN_MAX,
+    Variant, four_row::ParsePositionError,
 };
 
 const BAO: &str = "0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0/0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0 22-22 S - 0 1S";
@@ -20,7 +18,10 @@ fn options(variant: Variant, preset: &str, overrides: &str) -> AnyOptions {
 fn refusal(options: &AnyOptions, text: &str, part: &str, with: &str) -> ParsePositionError {
     assert!(text.contains(part), "{text} has {part}");
     AnyPosition::parse(options, text).expect("the text is right");
-    AnyPosition::parse(options, &text.replacen(part, with, 1)).expect_err(with)
+    match AnyPosition::parse(options, &text.replacen(part, with, 1)).expect_err(with) {
+        ReadError::FourRow(error) => error,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -74,16 +75,16 @@ fn seeds_that_no_game_of_four_rows_has_are_refused() {
     assert_eq!(refusal(&bao, BAO, "2,2", "3,2"), ParsePositionError::SeedTotal { expected: 64, found: 65 });
     assert_eq!(refusal(&bao, BAO, "2,2", "1,2"), ParsePositionError::SeedTotal { expected: 64, found: 63 });
     let more = BAO.replacen("22-22", "23-22", 1).replacen("2,2", "1,2", 1);
-    assert_eq!(AnyPosition::parse(&bao, &more), Err(ParsePositionError::Reserve { max: 22 }));
+    assert_eq!(AnyPosition::parse(&bao, &more), Err(ParsePositionError::Reserve { max: 22 }.into()));
     assert!(
         AnyPosition::parse(&bao, &more.replace(" - ", " oS ")).is_ok(),
         "a finished game may have a bigger reserve"
     );
     let eight = options(Variant::Bao, "malawi", "");
-    assert_eq!(AnyPosition::parse(&eight, BAO), Err(ParsePositionError::Reserve { max: 20 }));
+    assert_eq!(AnyPosition::parse(&eight, BAO), Err(ParsePositionError::Reserve { max: 20 }.into()));
     let omweso = options(Variant::Omweso, "standard", "");
     let reserve = OMWESO.replacen("4,", "3,", 1).replace(" 0-0 ", " 1-0 ");
-    assert_eq!(AnyPosition::parse(&omweso, &reserve), Err(ParsePositionError::Reserve { max: 0 }));
+    assert_eq!(AnyPosition::parse(&omweso, &reserve), Err(ParsePositionError::Reserve { max: 0 }.into()));
     assert_eq!(
         refusal(&omweso, OMWESO, " - ", " eI5 "),
         ParsePositionError::SeedTotal { expected: 64, found: 69 },
@@ -121,12 +122,12 @@ fn a_blocked_pit_is_only_where_takasia_can_block() {
     ];
     assert!(AnyPosition::parse(&block, text).is_ok());
     for text in cases {
-        assert_eq!(AnyPosition::parse(&block, &text), Err(ParsePositionError::Blocked), "{text}");
+        assert_eq!(AnyPosition::parse(&block, &text), Err(ParsePositionError::Blocked.into()), "{text}");
     }
     let of_other_row = text.replace(" N ", " S ");
     assert!(AnyPosition::parse(&options(Variant::Bao, "standard", "takasia=take"), &of_other_row).is_ok());
     let off = options(Variant::Bao, "standard", "takasia=off");
-    assert_eq!(AnyPosition::parse(&off, text), Err(ParsePositionError::Blocked));
+    assert_eq!(AnyPosition::parse(&off, text), Err(ParsePositionError::Blocked.into()));
 }
 
 #[test]
@@ -177,14 +178,14 @@ fn a_choice_in_the_hand_that_cannot_be_is_refused() {
     }
     for reverse in ["none", "start"] {
         let other = options(Variant::Omweso, "standard", &format!("reverse={reverse}"));
-        assert_eq!(AnyPosition::parse(&other, text), Err(ParsePositionError::Choice));
+        assert_eq!(AnyPosition::parse(&other, text), Err(ParsePositionError::Choice.into()));
     }
     let simple = options(Variant::Omweso, "standard", "two_heads=false");
     assert_eq!(refusal(&simple, text, "eG2", "eG2x"), ParsePositionError::FlagByOptions { flag: 'x' });
     let akakyala = options(Variant::Omweso, "standard", "akakyala=true");
     for with in ["eG2", "eG2K", "eG2c", "eG2ck", "eG2xK"] {
         let text = text.replace("eG2", with);
-        assert_eq!(AnyPosition::parse(&akakyala, &text), Err(ParsePositionError::Choice), "{with}");
+        assert_eq!(AnyPosition::parse(&akakyala, &text), Err(ParsePositionError::Choice.into()), "{with}");
     }
     assert!(AnyPosition::parse(&akakyala, &text.replace("eG2", "eG2cxK")).is_ok());
     assert_eq!(refusal(&full, OMWESO, " - ", " x "), ParsePositionError::Choice);
@@ -212,7 +213,7 @@ fn a_choice_in_a_pit_that_cannot_be_is_refused() {
 #[test]
 fn an_arrangement_that_cannot_be_is_refused() {
     let arrange = options(Variant::Omweso, "arrange", "");
-    let refused = |text: &str| AnyPosition::parse(&arrange, text) == Err(ParsePositionError::Arranging);
+    let refused = |text: &str| AnyPosition::parse(&arrange, text) == Err(ParsePositionError::Arranging.into());
     assert!(AnyPosition::parse(&arrange, ARRANGING).is_ok());
     for with in ["sP", "sAx", "sAeG"] {
         assert!(refused(&ARRANGING.replace("sA", with)), "{with}");
@@ -224,7 +225,7 @@ fn an_arrangement_that_cannot_be_is_refused() {
     assert!(refused(&ARRANGING.replacen("/0", "/1", 1).replace("32-32", "32-31")), "North does not arrange yet");
     assert!(refused(&ARRANGING.replace("S sA", "N sa")), "South has not arranged yet");
     let standard = options(Variant::Omweso, "standard", "");
-    assert_eq!(AnyPosition::parse(&standard, ARRANGING), Err(ParsePositionError::Reserve { max: 0 }));
+    assert_eq!(AnyPosition::parse(&standard, ARRANGING), Err(ParsePositionError::Reserve { max: 0 }.into()));
 }
 
 #[test]
@@ -238,15 +239,18 @@ fn flags_of_first_turns_stand_alone_and_the_mover_has_its_own() {
     for with in ["S f", "N F", "S KFf", "S kF", "S xFf"] {
         let read = AnyPosition::parse(&quiet, &even.replace("S Ff", with));
         assert!(
-            matches!(read, Err(ParsePositionError::FirstTurn | ParsePositionError::FlagByOptions { .. })),
+            matches!(
+                read,
+                Err(ReadError::FourRow(ParsePositionError::FirstTurn | ParsePositionError::FlagByOptions { .. }))
+            ),
             "{with}"
         );
     }
-    assert_eq!(AnyPosition::parse(&quiet, &even.replace("Ff", "fF")), Err(ParsePositionError::Flags));
+    assert_eq!(AnyPosition::parse(&quiet, &even.replace("Ff", "fF")), Err(ParsePositionError::Flags.into()));
     for (variant, flag) in [(Variant::Omweso, 'F'), (Variant::Bao, 'F')] {
         let text = if variant == Variant::Bao { BAO.replace(" - ", " Ff ") } else { even.to_owned() };
         let refused = AnyPosition::parse(&options(variant, "standard", ""), &text);
-        assert_eq!(refused, Err(ParsePositionError::FlagByOptions { flag }));
+        assert_eq!(refused, Err(ParsePositionError::FlagByOptions { flag }.into()));
     }
 }
 
@@ -280,8 +284,9 @@ fn words_of_another_form_are_no_moves_of_four_rows() {
         "", "Q", "q", "U", "CW", "c0U", "Cu", "cU", "CUU", "C-", "C+1", "C01", "C100", "C 1", " C", "C ", "PASS", "é",
         "Cé", "7C", "CC",
     ];
+    let bao = AnyPosition::opening(&options(Variant::Bao, "standard", ""));
     for word in words {
-        assert_eq!(word.parse::<Move>(), Err(ParseMoveError::TwoRows), "{word:?}");
+        assert_eq!(bao.read_move(word), Err(ParseMoveError::TwoRows), "{word:?}");
     }
     let last = format!("p{SEEDS_WRITTEN_MAX}");
     for word in ["A", "p", "PV", "pv", "C0", &last, "pass", "swap", "agree"] {
@@ -292,7 +297,8 @@ fn words_of_another_form_are_no_moves_of_four_rows() {
 #[test]
 fn words_of_the_other_game_are_refused() {
     let refused = |options: &AnyOptions, text: &str, word: &str| {
-        AnyPosition::parse(options, text).unwrap().play(word.parse().unwrap()).map_err(IllegalMove::reason).map(|_| ())
+        let position = AnyPosition::parse(options, text).unwrap();
+        position.play(word.parse().unwrap()).map_err(|illegal| illegal.reason()).map(|_| ())
     };
     let bao = options(Variant::Bao, "standard", "");
     for word in ["F", "F2", "E", "A0"] {

@@ -16,3 +16,15 @@ mod perft;
 mod properties;
 mod random;
 mod vectors;
+
+use mancala_rules::{AnyBoard, AnyPosition, Variant, four_row::Board};
+
+/// The games with four rows.
+const GAMES: [Variant; 2] = [Variant::Bao, Variant::Omweso];
+
+fn board_of(position: &AnyPosition) -> Board {
+    match position.board() {
+        AnyBoard::FourRow(board) => board,
+        AnyBoard::TwoRow(_) => panic!("{position} has four rows"),
+    }
+}

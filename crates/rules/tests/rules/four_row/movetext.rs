@@ -1,7 +1,7 @@
 //! Lines of moves as turn words (R21).
 
 use mancala_rules::{
-    AnyOptions, AnyPosition, Move, Variant, four_row,
+    AnyOptions, AnyPosition, Move, Variant,
     notation::{Problem, read_moves, write_moves},
 };
 
@@ -61,10 +61,10 @@ fn a_finished_game_with_another_result_is_refused() {
 
 #[test]
 fn random_games_of_four_rows_are_read_back_from_their_text() {
-    for variant in four_row::Variant::ALL {
+    for variant in super::GAMES {
         for seed in 1..60 {
             let mut random = Random::new(seed);
-            let start = AnyPosition::opening(&AnyOptions::FourRow(random.options(variant)));
+            let start = AnyPosition::opening(&random.options(variant));
             let (mut position, mut moves) = (start.clone(), vec![]);
             while position.outcome().is_none() {
                 let legal = position.legal_moves();

@@ -1,15 +1,12 @@
 //! The options of Bao and Omweso: their values, their presets, and what excludes what (R20, R33).
 
-use mancala_rules::{
-    OptionKind, OptionValue,
-    four_row::{AnyOptions, OptionsError, Variant},
-};
+use mancala_rules::{AnyOptions, OptionKind, OptionValue, OptionsError, Variant};
 
 use super::random::Random;
 
 #[test]
 fn options_of_four_rows_refuse_what_is_out_of_bounds() {
-    for variant in Variant::ALL {
+    for variant in super::GAMES {
         for option in variant.options() {
             let good: Vec<OptionValue> = match option.kind {
                 OptionKind::Integer { min, max } => [min, max].map(|value| OptionValue::Integer(value.into())).to_vec(),
@@ -130,7 +127,7 @@ fn a_text_without_circuits_keeps_the_first_default_in_every_preset() {
 
 #[test]
 fn more_plies_than_a_stored_game_keeps_are_read_and_not_chosen() {
-    for variant in Variant::ALL {
+    for variant in super::GAMES {
         let more = [("max_plies".to_owned(), OptionValue::Integer(2001))];
         let refused = AnyOptions::new(variant, "standard", &more).unwrap_err();
         assert_eq!(refused.to_string(), "option `max_plies` must be an integer from 100 to 2000");
@@ -146,7 +143,7 @@ fn more_plies_than_a_stored_game_keeps_are_read_and_not_chosen() {
 
 #[test]
 fn options_of_four_rows_are_read_back_from_their_text() {
-    for variant in Variant::ALL {
+    for variant in super::GAMES {
         for seed in 1..200 {
             let options = Random::new(seed).options(variant);
             assert_eq!(AnyOptions::parse_recorded(variant, options.preset(), &options.overrides()), Ok(options));

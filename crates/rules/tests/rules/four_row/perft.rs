@@ -1,6 +1,6 @@
 //! Compares the counts of move sequences with `bao.perft` and `omweso.perft`.
 
-use mancala_rules::four_row::{AnyOptions, AnyPosition, Variant, perft};
+use mancala_rules::{AnyOptions, AnyPosition, Variant, perft};
 
 /// Higher counts are left to the benchmark, so that a debug build stays fast.
 const NODES_MAX: u64 = 150_000;

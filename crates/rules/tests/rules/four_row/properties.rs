@@ -1,11 +1,8 @@
 //! What holds in every game (R34), tested with random options, random play and random text.
 
-use mancala_rules::{
-    Outcome, Side,
-    four_row::{AnyOptions, AnyPosition, Board, Direction, Effect, Move, Pit, SEEDS, Variant},
-};
+use mancala_rules::{AnyOptions, AnyPosition, Direction, Effect, Move, Outcome, Pit, Side, Variant, four_row::SEEDS};
 
-use super::{effects, random::Random};
+use super::{board_of, effects, random::Random};
 
 const GAMES: u64 = 150;
 
@@ -26,9 +23,9 @@ fn choose(position: &AnyPosition, random: &mut Random) -> Option<Move> {
 
 #[test]
 fn a_game_with_four_rows_keeps_its_invariants_and_ends() {
-    for variant in Variant::ALL {
+    for variant in super::GAMES {
         for (start, mut random) in starts(variant) {
-            let mut position = start;
+            let mut position = start.clone();
             let mut played = vec![];
             check_position(&position);
             while let Some(m) = choose(&position, &mut random) {
@@ -38,7 +35,7 @@ fn a_game_with_four_rows_keeps_its_invariants_and_ends() {
                 position = next;
             }
             assert!(position.outcome().is_some(), "{position}");
-            let mut again = start;
+            let mut again = start.clone();
             for &m in &played {
                 again.play_unchecked(m);
             }
@@ -65,22 +62,20 @@ fn check_step(before: &AnyPosition, m: Move, effects: &[Effect], after: &AnyPosi
     effects::check(before, m, effects, after);
     check_position(after);
     assert_eq!(after.plies(), before.plies() + 1);
-    let is_inside = after.pending().is_some() || after.arranging().is_some_and(|pit| pit.side() == before.turn());
+    let is_inside = after.pending().is_some() || after.arranging().is_some_and(|pit| pit.side == before.turn());
     if after.outcome().is_none() {
         assert_eq!(after.turn() == before.turn(), is_inside, "{before}, {m}");
     }
     let has_taken = effects.iter().any(|effect| matches!(effect, Effect::Take { .. }));
     for side in Side::ALL {
-        let (old, new) = (before.board(), after.board());
+        let (old, new) = (board_of(before), board_of(after));
         let has_hand = before.pending().is_some_and(|pending| pending.hand > 0);
         assert!(has_taken || has_hand || old.score()[side] == new.score()[side], "{before}, {m}");
         assert!(new.reserve(side) <= old.reserve(side) || after.outcome().is_some(), "{before}, {m}");
         assert!(old.owns_house(side) || !new.owns_house(side), "{before}, {m}");
     }
-    if let AnyPosition::Bao(_) = after
-        && effects.iter().any(|effect| matches!(effect, Effect::Sow { .. }))
-    {
-        assert!(!after.board().front_is_empty(before.turn()), "{before}, {m}");
+    if after.variant() == Variant::Bao && effects.iter().any(|effect| matches!(effect, Effect::Sow { .. })) {
+        assert!(!board_of(after).front_is_empty(before.turn()), "{before}, {m}");
     }
 }
 
@@ -114,9 +109,11 @@ fn exchanged(text: &str) -> String {
 }
 
 fn exchanged_move(m: Move) -> Move {
-    let other = |pit: Pit| Pit::new(!pit.side(), pit.index()).unwrap();
+    let other = |pit: Pit| Pit { side: !pit.side, ..pit };
     match m {
-        Move::Sow { pit, direction } => Move::Sow { pit: other(pit), direction },
+        Move::Sow(pit) => Move::Sow(other(pit)),
+        Move::Decline(pit) => Move::Decline(other(pit)),
+        Move::SowTo { pit, direction } => Move::SowTo { pit: other(pit), direction },
         Move::Place { pit, seeds } => Move::Place { pit: other(pit), seeds },
         Move::Pass | Move::Swap | Move::Agree => m,
     }
@@ -124,7 +121,7 @@ fn exchanged_move(m: Move) -> Move {
 
 #[test]
 fn exchanging_the_sides_of_four_rows_changes_nothing_else() {
-    for variant in Variant::ALL {
+    for variant in super::GAMES {
         for (mut position, mut random) in starts(variant) {
             while position.arranging().is_some() {
                 position.play_unchecked(choose(&position, &mut random).unwrap());
@@ -141,11 +138,16 @@ fn exchanging_the_sides_of_four_rows_changes_nothing_else() {
     }
 }
 
+/// The pits of a side.
+fn pits(side: Side) -> impl Iterator<Item = Pit> {
+    (0..16).map(move |index| Pit { side, index })
+}
+
 /// Mirrors the pits of a board left to right, with a blocked pit.
 fn mirrored(position: &AnyPosition) -> AnyPosition {
-    let board: &Board = position.board();
+    let board = board_of(position);
     let row = |side: Side| {
-        let pits = Pit::all(side).map(|pit| {
+        let pits = pits(side).map(|pit| {
             let from = mirrored_pit(pit);
             let mark = if board.blocked() == Some(from) { "t" } else { "" };
             format!("{}{mark}", board.seeds(from))
@@ -158,18 +160,19 @@ fn mirrored(position: &AnyPosition) -> AnyPosition {
 }
 
 fn mirrored_pit(pit: Pit) -> Pit {
-    let index = if pit.is_front() { 7 - pit.index() } else { 23 - pit.index() };
-    Pit::new(pit.side(), index).unwrap()
+    let index = if pit.index < 8 { 7 - pit.index } else { 23 - pit.index };
+    Pit { index, ..pit }
 }
 
 fn mirrored_move(m: Move) -> Move {
     match m {
-        Move::Sow { pit, direction } => {
-            let other = |direction| match direction {
+        Move::Sow(pit) => Move::Sow(mirrored_pit(pit)),
+        Move::SowTo { pit, direction } => {
+            let direction = match direction {
                 Direction::Up => Direction::Down,
                 Direction::Down => Direction::Up,
             };
-            Move::Sow { pit: mirrored_pit(pit), direction: direction.map(other) }
+            Move::SowTo { pit: mirrored_pit(pit), direction }
         }
         other => other,
     }
@@ -198,14 +201,19 @@ fn bao_without_a_house_is_the_same_from_the_right() {
 
 #[test]
 fn a_move_of_four_rows_that_is_not_legal_loses_no_seeds() {
-    for variant in Variant::ALL {
+    for variant in super::GAMES {
         for (mut position, mut random) in starts(variant) {
             for _ in 0..30 {
                 let side = Side::ALL[random.below(2)];
-                let pit = Pit::new(side, u8::try_from(random.below(16)).unwrap()).unwrap();
-                let direction = [None, Some(Direction::Up), Some(Direction::Down)][random.below(3)];
-                let others = [Move::Pass, Move::Swap, Move::Agree, Move::Place { pit, seeds: 99 }];
-                let m = if random.one_in(4) { others[random.below(4)] } else { Move::Sow { pit, direction } };
+                // There are no pits from 16 on.
+                let pit = Pit { side, index: u8::try_from(random.below(18)).unwrap() };
+                let [up, down] = Direction::ALL.map(|direction| Move::SowTo { pit, direction });
+                let others = [Move::Pass, Move::Swap, Move::Agree, Move::Place { pit, seeds: 99 }, Move::Decline(pit)];
+                let m = if random.one_in(4) {
+                    others[random.below(5)]
+                } else {
+                    [Move::Sow(pit), up, down][random.below(3)]
+                };
                 assert_eq!(position.play(m).is_ok(), position.legal_moves().contains(&m), "{m} in {position}");
                 position.play_unchecked(m);
                 let hand = position.pending().map_or(0, |pending| pending.hand);
@@ -221,7 +229,7 @@ fn a_nearly_right_position_of_four_rows_is_read_or_refused() {
     let parts =
         ["", "-", "0", "1", "2", "6n", "t", "n", ",", "/", " ", "S", "N", "eEU", "eG", "s", "x", "o", "d", "K", "é"];
     let mut read = 0;
-    for variant in Variant::ALL {
+    for variant in super::GAMES {
         for (position, mut random) in starts(variant) {
             for _ in 0..20 {
                 let text = position.to_string();

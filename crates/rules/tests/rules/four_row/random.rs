@@ -2,10 +2,7 @@
 
 use std::fmt::Write;
 
-use mancala_rules::{
-    OptionKind, OptionValue,
-    four_row::{AnyOptions, AnyPosition, Variant},
-};
+use mancala_rules::{AnyOptions, AnyPosition, OptionKind, OptionValue, Variant};
 
 /// Marsaglia's xorshift: random enough for games, and the same on every run.
 #[derive(Clone, Debug)]

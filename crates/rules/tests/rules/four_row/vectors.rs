@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use mancala_rules::{
-    self as rules, OptionValue, Side,
-    four_row::{AnyOptions, AnyPosition, IllegalMove, Move, Variant},
+    AnyOptions, AnyPosition, Move, OptionValue, Side, Variant,
     notation::{Record, read_moves, write_moves},
 };
 use serde::Deserialize;
@@ -72,7 +71,7 @@ fn reproduce(vector: &Vector) {
     assert_eq!(start.to_string(), vector.start);
     assert_eq!(legal(&start), vector.legal);
     assert_eq!(vector.moves.len(), vector.steps.len());
-    let mut position = start;
+    let mut position = start.clone();
     for (m, step) in vector.moves.iter().zip(&vector.steps) {
         assert_eq!(*m, step.m);
         let m: Move = m.parse().expect("a vector has only moves");
@@ -80,6 +79,7 @@ fn reproduce(vector: &Vector) {
         assert_eq!(next.to_string(), step.position);
         assert_eq!(effects::line(&effects), step.effects);
         assert_eq!(legal(&next), step.legal_after);
+        position_after(&position, m, &next);
         effects::check(&position, m, &effects, &next);
         assert_eq!(
             AnyPosition::parse(&options, &step.position).expect("a position reads itself").to_string(),
@@ -88,43 +88,29 @@ fn reproduce(vector: &Vector) {
         position = next;
     }
     compare_final(&position, &vector.last);
-    reproduce_translated(vector, &options);
+    reproduce_text(vector, &start);
     assert_eq!(vector.illegal.len(), vector.refused.len());
-    for word in &vector.illegal {
-        let reason = position.play(word.parse().expect("a refused word is a move")).map_err(IllegalMove::reason);
-        assert_eq!(reason.map(|(next, _)| next), Err(vector.refused[word].as_str()), "{word} in {position}");
-    }
-}
-
-/// The same through the types of all games: every word, position, effect and refusal.
-fn reproduce_translated(vector: &Vector, options: &AnyOptions) {
-    let options = rules::AnyOptions::FourRow(*options);
-    let words =
-        |position: &rules::AnyPosition| position.legal_moves().iter().map(ToString::to_string).collect::<Vec<_>>();
-    let start = match &vector.given_start {
-        None => rules::AnyPosition::opening(&options),
-        Some(text) => rules::AnyPosition::parse(&options, text).expect("a vector starts from a valid position"),
-    };
-    assert_eq!((start.to_string(), words(&start)), (vector.start.clone(), vector.legal.clone()));
-    let mut position = start.clone();
-    for step in &vector.steps {
-        let m = step.m.parse().expect("a vector has only moves");
-        let (next, effects) = position.play(m).expect("a vector has only legal moves");
-        position.play_unchecked(m);
-        assert_eq!(position, next);
-        assert_eq!((next.to_string(), words(&next)), (step.position.clone(), step.legal_after.clone()));
-        assert_eq!(effects::translated_line(&effects), step.effects);
-        let essence = rules::AnyPosition::parse(&options, &next.essence()).expect("an essence is a position");
-        assert_eq!((essence.legal_moves(), essence.plies()), (next.legal_moves(), 0));
-    }
     for word in &vector.illegal {
         let refused = position.play(word.parse().expect("a refused word is a move")).unwrap_err();
         assert_eq!(refused.reason(), vector.refused[word], "{word} in {position}");
     }
-    let moves = read_moves(&start, &vector.text).expect("a vector's text has only legal moves");
+}
+
+/// The position is the same without effects, and its essence has the same moves.
+fn position_after(before: &AnyPosition, m: Move, next: &AnyPosition) {
+    let mut position = before.clone();
+    position.play_unchecked(m);
+    assert_eq!(position, *next);
+    let essence = AnyPosition::parse(&next.options(), &next.essence()).expect("an essence is a position");
+    assert_eq!((essence.legal_moves(), essence.plies()), (next.legal_moves(), 0));
+}
+
+/// The moves as a line of text, and the game as a record.
+fn reproduce_text(vector: &Vector, start: &AnyPosition) {
+    let moves = read_moves(start, &vector.text).expect("a vector's text has only legal moves");
     assert_eq!(moves.iter().map(ToString::to_string).collect::<Vec<_>>(), vector.moves);
     assert_eq!(write_moves(&moves), vector.text);
-    let record = Record::new(&start, moves).expect("a vector is a game");
+    let record = Record::new(start, moves).expect("a vector is a game");
     assert_eq!(record.result().to_string(), vector.last.result);
     assert_eq!(record.to_string().parse(), Ok(record));
 }
