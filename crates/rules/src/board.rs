@@ -106,9 +106,9 @@ impl Board {
         self.burnt = spots;
     }
 
-    /// The spots of all tuzdyks.
-    pub(super) const fn tuzdyks(&self) -> Spots {
-        self.tuzdyks
+    /// Burns this pit, which holds nothing, too.
+    pub(super) fn burn_one(&mut self, spot: u8) {
+        self.burnt = self.burnt.with(spot);
     }
 
     /// Makes this pit, which holds nothing, a tuzdyk of the other side.

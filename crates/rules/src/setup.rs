@@ -1,70 +1,100 @@
-//! The position string (R12): six fields that hold everything about a position except its options and history.
+//! The position text (R12, R22): six fields that hold everything about a position except its options and history.
 //!
-//! An example is `4,4,0,5,5,5/4,4,4,4,4,4 1-0 S ep 1 1S`. Its fields are South's row / North's row, South's store -
-//! North's store, the side to move, flags, plies so far, and the round with its opener. A [`Setup`] is the content of
-//! such a text. The game decides whether it has such a position.
-
-use std::{fmt, str::FromStr};
+//! An example is `4,4,0,5,5,5/4,4,4,4,4,4 1-0 S ep 1 1S`. Its fields are the pits of South / of North, the store or reserve of
+//! South - of North, the side to move, flags, plies so far, and the round with its opener. A [`Setup`] is such a text, divided.
+//! Marks, flags and rounds are the game's: it says which it has, and whether they can stand together.
 
 use arrayvec::{ArrayString, ArrayVec};
 
-use super::{
-    Board, BySide, Pit, Side, four_row,
-    plies::PLIES_MAX,
-    ring::{ROW_MAX, Spots},
-};
+use super::{Board, Pit, Side, four_row, plies::PLIES_MAX, ring::ROW_MAX};
 
 /// The most seeds on any board: 12 pits a side with 12 seeds each.
 pub const SEEDS_MAX: u16 = 288;
 
-/// The content of a position string.
+/// The round of a game that has a single one: the first, opened by South.
+pub(super) const SINGLE_ROUND: &str = "1S";
+
+/// The fields of a position text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Setup {
-    pub board: Board,
+pub(super) struct Setup<'t> {
+    pub pits: &'t str,
+    /// Stores, or reserves.
+    pub banks: &'t str,
     pub turn: Side,
-    pub flags: Flags,
+    pub flags: &'t str,
     pub plies: u32,
-    pub round: u32,
-    pub opener: Side,
-    /// The pit of South that waits for North's choice in a lockstep opening (R10): it stands after the flag `l`.
-    pub chosen: Option<u8>,
-    /// Points of a match that points decide (R9).
-    pub points: Option<BySide<u16>>,
+    pub round: &'t str,
 }
 
-impl Setup {
-    /// The content of a game of a single round without an opening of its own, as Kalah and Oware are.
-    pub const fn of_single_round(board: Board, turn: Side, flags: Flags, plies: u32) -> Self {
-        Self { board, turn, flags, plies, round: 1, opener: Side::South, chosen: None, points: None }
+impl<'t> Setup<'t> {
+    /// Divides a text, and reads what all games write in the same way.
+    pub fn of(text: &'t str) -> Result<Self, ParsePositionError> {
+        let mut fields = text.split(' ');
+        let mut field = || fields.next().ok_or(ParsePositionError::Fields);
+        let (pits, banks, turn, flags, plies, round) = (field()?, field()?, field()?, field()?, field()?, field()?);
+        if fields.next().is_some() {
+            return Err(ParsePositionError::Fields);
+        }
+        let turn = parse_side(turn).ok_or(ParsePositionError::Turn)?;
+        let plies = parse_number(plies).filter(|&plies| plies <= PLIES_MAX).ok_or(ParsePositionError::Plies)?;
+        Ok(Self { pits, banks, turn, flags, plies, round })
+    }
+
+    /// The board with two rows of a game that has these options: so many pits a side, and such marks.
+    pub fn two_rows(&self, pits: u8, marks: Marks) -> Result<Board, ParsePositionError> {
+        let board = parse_rows(self.pits, marks)?;
+        let (south, north) = parse_pair(self.banks, parse_seeds).ok_or(ParsePositionError::Stores)?;
+        if board.pits_per_side() != pits {
+            return Err(ParsePositionError::PitsPerSide { expected: pits });
+        }
+        let mut board = board;
+        board.bank(Side::South, south);
+        board.bank(Side::North, north);
+        Ok(board)
+    }
+
+    /// Checks that the game has a single round.
+    pub fn check_single_round(&self) -> Result<(), ParsePositionError> {
+        if self.round == SINGLE_ROUND { Ok(()) } else { Err(ParsePositionError::SingleRound) }
     }
 }
 
-/// A flag of a position; the flags are written in this order.
+/// Refuses another number of seeds than the options give, or with `None` only more than any game has.
+pub(super) fn check_total(board: &Board, expected: u16, any_total: bool) -> Result<(), ParsePositionError> {
+    let found = board.total();
+    let is_right = if any_total { found <= SEEDS_MAX } else { found == expected };
+    if is_right { Ok(()) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
+}
+
+/// The mark in place of the count of a pit that holds no seed, in a game that marks pits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    pub letter: &'static str,
+    /// Marks a pit, by its spot.
+    pub set: fn(&mut Board, u8),
+    pub is_set: fn(&Board, Pit) -> bool,
+}
+
+/// The mark of a game, if it has one.
+pub(super) type Marks = Option<Mark>;
+
+/// A flag of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flag {
-    /// `e`: the side to move is on an extra move, inside its own turn.
-    Extra = 1,
-    /// `p`: North may still answer with a swap at its first choice.
-    Pie = 2,
-    /// `w`: the players have changed seats.
-    Swapped = 4,
-    /// `o`: finished.
-    Over = 8,
-    /// `l`: both sides choose a pit to sow at once (R10).
-    Lockstep = 16,
+pub(super) struct Flag {
+    pub letter: char,
+    bit: u8,
 }
 
 impl Flag {
-    const ALL: [Self; 5] = [Self::Extra, Self::Pie, Self::Swapped, Self::Over, Self::Lockstep];
+    /// `e`: the side to move is on an extra move, inside its own turn.
+    pub const EXTRA: Self = Self { letter: 'e', bit: 1 };
 
-    pub const fn letter(self) -> char {
-        match self {
-            Self::Extra => 'e',
-            Self::Pie => 'p',
-            Self::Swapped => 'w',
-            Self::Over => 'o',
-            Self::Lockstep => 'l',
-        }
+    /// `o`: finished.
+    pub const OVER: Self = Self { letter: 'o', bit: 2 };
+
+    /// A flag of one game, by its number there: from 0 to 5.
+    pub const fn own(number: u8, letter: char) -> Self {
+        Self { letter, bit: 4 << number }
     }
 }
 
@@ -73,119 +103,122 @@ impl Flag {
 pub(super) struct Flags(u8);
 
 impl Flags {
+    /// Reads letters of a game's flags, in the order of `known`.
+    pub fn read(text: &str, known: &[Flag]) -> Result<Self, ParsePositionError> {
+        let mut flags = Self::default();
+        if text == "-" {
+            return Ok(flags);
+        }
+        let mut next = known.iter();
+        for letter in text.chars() {
+            if letter.is_ascii_lowercase() && !known.iter().any(|flag| flag.letter == letter) {
+                return Err(ParsePositionError::FlagByOptions { flag: letter });
+            }
+            flags.raise(*next.find(|flag| flag.letter == letter).ok_or(ParsePositionError::Flags)?);
+        }
+        if flags == Self::default() { Err(ParsePositionError::Flags) } else { Ok(flags) }
+    }
+
     pub const fn has(self, flag: Flag) -> bool {
-        self.0 & flag as u8 != 0
+        self.0 & flag.bit != 0
     }
 
     pub fn raise(&mut self, flag: Flag) {
-        self.0 |= flag as u8;
+        self.0 |= flag.bit;
     }
 
     pub fn clear(&mut self, flag: Flag) {
-        self.0 &= !(flag as u8);
+        self.0 &= !flag.bit;
     }
 }
 
-impl Setup {
-    /// Checks that a position fits a game of one round: round 1, opened by South, and no burnt pit (R12).
-    pub fn check_single_round(&self) -> Result<(), ParsePositionError> {
-        if (self.round, self.opener) != (1, Side::South) || self.points.is_some() {
-            Err(ParsePositionError::SingleRound)
-        } else if self.board.burnt() != Spots::NONE {
-            Err(ParsePositionError::BurntPit)
-        } else {
-            Ok(())
-        }
-    }
+/// The text of a position with two rows, as it is written. It is written to one buffer: a formatter takes ten times as long for
+/// the numbers, and each move needs this text several times.
+#[derive(Debug)]
+pub(super) struct Written(ArrayString<{ 28 * 6 + 2 * 10 + 32 }>);
 
-    /// Checks that a position fits a game without tuzdyks: it has none (R41).
-    pub fn check_no_tuzdyk(&self) -> Result<(), ParsePositionError> {
-        if self.board.tuzdyks() == Spots::NONE { Ok(()) } else { Err(ParsePositionError::NoTuzdyk) }
-    }
-}
-
-impl fmt::Display for Setup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Written to one buffer: the formatter takes ten times as long for the numbers, and each move needs this text
-        // several times.
-        let mut text = Text::new();
-        write_row(&mut text, &self.board, Side::South);
+impl Written {
+    /// The pits, the stores and the side to move. The buffer holds the longest text: 24 pits, 2 stores and 2 points of up to 5
+    /// digits and a sign, 2 counts of up to 10 digits, and fewer than 32 other characters.
+    pub fn of(board: &Board, marks: Marks, turn: Side) -> Self {
+        let mut text = Self(ArrayString::new());
+        text.row(board, marks, Side::South);
         text.push('/');
-        write_row(&mut text, &self.board, Side::North);
+        text.row(board, marks, Side::North);
         text.push(' ');
-        write_number(&mut text, self.board.store(Side::South).into());
-        text.push('-');
-        write_number(&mut text, self.board.store(Side::North).into());
+        text.pair(board.store(Side::South), board.store(Side::North));
         text.push(' ');
-        text.push(self.turn.letter());
+        text.push(turn.letter());
         text.push(' ');
-        write_flags(&mut text, self.flags, self.chosen);
-        text.push(' ');
-        write_number(&mut text, self.plies);
-        text.push(' ');
-        write_number(&mut text, self.round);
-        text.push(self.opener.letter());
-        if let Some(BySide { south, north }) = self.points {
-            write_number(&mut text, south.into());
-            text.push('-');
-            write_number(&mut text, north.into());
+        text
+    }
+
+    /// The flags, in the order of `known`.
+    #[must_use]
+    pub fn flags(mut self, flags: Flags, known: &[Flag]) -> Self {
+        if flags == Flags::default() {
+            self.push('-');
         }
-        f.write_str(&text)
+        known.iter().filter(|&&flag| flags.has(flag)).for_each(|flag| self.push(flag.letter));
+        self
     }
-}
 
-/// Holds the longest text of a position. It has 24 pits, 2 stores and 2 points of up to 5 digits and a mark. It also
-/// has 2 counts of up to 10 digits, and fewer than 32 other characters.
-type Text = ArrayString<{ 28 * 6 + 2 * 10 + 32 }>;
+    /// The plies.
+    #[must_use]
+    pub fn plies(mut self, plies: u32) -> Self {
+        self.push(' ');
+        self.number(plies);
+        self.push(' ');
+        self
+    }
 
-fn write_row(text: &mut Text, board: &Board, side: Side) {
-    for (index, &seeds) in (0..).zip(board.pits(side)) {
-        if index > 0 {
-            text.push(',');
+    /// The whole text of a game with a single round.
+    pub fn single_round(mut self) -> ArrayString<{ 28 * 6 + 2 * 10 + 32 }> {
+        self.0.push_str(SINGLE_ROUND);
+        self.0
+    }
+
+    pub fn number(&mut self, number: u32) {
+        if number >= 10 {
+            self.number(number / 10);
         }
-        if board.is_burnt(Pit { side, index }) {
-            text.push_str(BURNT);
-        } else if board.is_tuzdyk(Pit { side, index }) {
-            text.push_str(TUZDYK);
-        } else {
-            write_number(text, seeds.into());
+        self.push(char::from_digit(number % 10, 10).expect("a remainder of ten is a digit"));
+    }
+
+    pub fn pair(&mut self, south: u16, north: u16) {
+        self.number(south.into());
+        self.push('-');
+        self.number(north.into());
+    }
+
+    pub fn push(&mut self, letter: char) {
+        self.0.push(letter);
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn row(&mut self, board: &Board, marks: Marks, side: Side) {
+        for (index, &seeds) in (0..).zip(board.pits(side)) {
+            if index > 0 {
+                self.push(',');
+            }
+            match marks {
+                Some(mark) if seeds == 0 && (mark.is_set)(board, Pit { side, index }) => self.0.push_str(mark.letter),
+                _ => self.number(seeds.into()),
+            }
         }
     }
-}
-
-fn write_number(text: &mut Text, number: u32) {
-    if number >= 10 {
-        write_number(text, number / 10);
-    }
-    text.push(char::from_digit(number % 10, 10).expect("a remainder of ten is a digit"));
-}
-
-/// A burnt pit in a row.
-const BURNT: &str = "x";
-
-/// A tuzdyk in a row; its owner is the other side.
-const TUZDYK: &str = "t";
-
-fn write_flags(text: &mut Text, flags: Flags, chosen: Option<u8>) {
-    if flags == Flags::default() {
-        text.push('-');
-    }
-    Flag::ALL.into_iter().filter(|&flag| flags.has(flag)).for_each(|flag| text.push(flag.letter()));
-    if let Some(letter) = chosen.and_then(letter_of) {
-        text.push(letter);
-    }
-}
-
-/// The letter of a pit of South.
-fn letter_of(index: u8) -> Option<char> {
-    (usize::from(index) < ROW_MAX).then(|| char::from(b'A' + index))
 }
 
 /// Why a text is not a position, or not one that the options allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParsePositionError {
     /// The text does not have six fields.
-    #[error("a position has six fields separated by single blanks: rows, stores, side to move, flags, plies, round")]
+    #[error(
+        "a position has six fields separated by single blanks: pits, stores or reserves, side to move, flags, plies, round"
+    )]
     Fields,
     /// The first field is not two rows.
     #[error("the rows must be two lists of 1 to 12 seed counts, such as 4,4,0/4,4,4, each at most {SEEDS_MAX}")]
@@ -197,7 +230,7 @@ pub enum ParsePositionError {
     #[error("the side to move must be S or N")]
     Turn,
     /// The fourth field is not a list of flags.
-    #[error("the flags must be - or letters of e, p, w, o, l, in this order; a pit of South may follow l")]
+    #[error("the flags must be - or the letters of this game's flags, each at most once and in their order")]
     Flags,
     /// The fifth field is not a number of plies.
     #[error("the plies must be a number from 0 to {PLIES_MAX}")]
@@ -212,12 +245,18 @@ pub enum ParsePositionError {
         expected: u8,
     },
     /// The position has more or fewer seeds than the options.
-    #[error("the seeds in pits and stores must be {expected} in all, not {found}")]
+    #[error("the seeds must be {expected} in all, not {found}")]
     SeedTotal {
         /// Seeds by the options.
         expected: u16,
         /// Seeds in the position.
         found: u16,
+    },
+    /// No game with these options marks pits so.
+    #[error("the mark {mark} cannot stand for a pit with these options")]
+    MarkByOptions {
+        /// Its letter.
+        mark: char,
     },
     /// No game with these options raises this flag.
     #[error("the flag {flag} cannot occur with these options")]
@@ -237,136 +276,68 @@ pub enum ParsePositionError {
     /// This game has one round, which South opens.
     #[error("this game has a single round, which South opens: 1S")]
     SingleRound,
-    /// This game burns no pits.
-    #[error("this game has no burnt pits: x")]
-    BurntPit,
-    /// This game has no tuzdyks.
-    #[error("this game has no tuzdyk: t")]
-    NoTuzdyk,
-    /// No game with these options has these tuzdyks.
-    #[error("a row has at most one tuzdyk, not in its last pit, and not where the other one bars it")]
-    Tuzdyks,
     /// The round is beyond the last one of the match.
     #[error("this game has at most {max} rounds")]
     RoundNumber {
         /// Rounds by the options.
         max: u8,
     },
+    /// A rule of the game: no game with these options has such a position.
+    #[error("{0}")]
+    Rule(&'static str),
     /// The text is not a position of a game with four rows.
     #[error(transparent)]
     FourRow(#[from] four_row::ParsePositionError),
 }
 
-/// Checks the form only: the total may exceed that of any game, but it cannot overflow.
-impl FromStr for Setup {
-    type Err = ParsePositionError;
-
-    fn from_str(text: &str) -> Result<Self, ParsePositionError> {
-        let mut fields = text.split(' ');
-        let mut field = || fields.next().ok_or(ParsePositionError::Fields);
-        let (rows, stores, turn, flags, plies, round) = (field()?, field()?, field()?, field()?, field()?, field()?);
-        if fields.next().is_some() {
-            return Err(ParsePositionError::Fields);
-        }
-        let mut board = parse_rows(rows).ok_or(ParsePositionError::Rows)?;
-        let (south, north) = parse_stores(stores).ok_or(ParsePositionError::Stores)?;
-        board.bank(Side::South, south);
-        board.bank(Side::North, north);
-        let (round, opener, points) = parse_round(round).ok_or(ParsePositionError::Round)?;
-        let (flags, chosen) = parse_flags(flags).ok_or(ParsePositionError::Flags)?;
-        Ok(Self {
-            board,
-            turn: parse_side(turn).ok_or(ParsePositionError::Turn)?,
-            flags,
-            plies: parse_number(plies).filter(|&plies| plies <= PLIES_MAX).ok_or(ParsePositionError::Plies)?,
-            round,
-            opener,
-            chosen,
-            points,
-        })
+/// Reads the form only: the total may exceed that of any game, but it cannot overflow.
+fn parse_rows(text: &str, marks: Marks) -> Result<Board, ParsePositionError> {
+    let (south, north) = text.split_once('/').ok_or(ParsePositionError::Rows)?;
+    let rows = [parse_row(south, marks)?, parse_row(north, marks)?];
+    let pits = rows[0].len();
+    if rows[1].len() != pits {
+        return Err(ParsePositionError::Rows);
     }
-}
-
-fn parse_rows(text: &str) -> Option<Board> {
-    let (south, north) = text.split_once('/')?;
-    let (south, north) = (parse_row(south)?, parse_row(north)?);
-    if south.len() != north.len() {
-        return None;
-    }
-    let mut board = Board::empty(u8::try_from(south.len()).ok()?);
-    let mut burnt = Spots::NONE;
-    for (side, row) in [(Side::South, south), (Side::North, north)] {
-        for (spot, seeds) in (board.ring().row(side)..).zip(row) {
-            match seeds {
+    let mut board = Board::empty(u8::try_from(pits).map_err(|_| ParsePositionError::Rows)?);
+    for (side, row) in Side::ALL.into_iter().zip(rows) {
+        for (spot, pit) in (board.ring().row(side)..).zip(row) {
+            match pit {
                 WrittenPit::Seeds(seeds) => board.drop(spot, seeds),
-                WrittenPit::Burnt => burnt = burnt.with(spot),
-                WrittenPit::Tuzdyk => board.make_tuzdyk(spot),
+                WrittenPit::Marked(mark) => (mark.set)(&mut board, spot),
             }
         }
     }
-    board.burn(burnt);
-    Some(board)
+    Ok(board)
 }
 
 /// The text of a pit in a row.
 #[derive(Clone, Copy, Debug)]
 enum WrittenPit {
     Seeds(u16),
-    Burnt,
-    Tuzdyk,
+    Marked(Mark),
 }
 
-fn parse_row(text: &str) -> Option<ArrayVec<WrittenPit, ROW_MAX>> {
+fn parse_row(text: &str, marks: Marks) -> Result<ArrayVec<WrittenPit, ROW_MAX>, ParsePositionError> {
     let mut row = ArrayVec::new();
-    for count in text.split(',') {
-        let pit = match count {
-            BURNT => WrittenPit::Burnt,
-            TUZDYK => WrittenPit::Tuzdyk,
-            count => WrittenPit::Seeds(parse_seeds(count)?),
+    for pit in text.split(',') {
+        let pit = match (marks, pit.as_bytes()) {
+            (Some(mark), _) if pit == mark.letter => WrittenPit::Marked(mark),
+            (_, &[letter @ b'a'..=b'z']) => return Err(ParsePositionError::MarkByOptions { mark: letter.into() }),
+            _ => WrittenPit::Seeds(parse_seeds(pit).ok_or(ParsePositionError::Rows)?),
         };
-        row.try_push(pit).ok()?;
+        row.try_push(pit).map_err(|_| ParsePositionError::Rows)?;
     }
-    Some(row)
+    Ok(row)
 }
 
-fn parse_stores(text: &str) -> Option<(u16, u16)> {
+/// Two numbers, of South and of North: `1-0`.
+pub(super) fn parse_pair(text: &str, parse: impl Fn(&str) -> Option<u16>) -> Option<(u16, u16)> {
     let (south, north) = text.split_once('-')?;
-    Some((parse_seeds(south)?, parse_seeds(north)?))
+    Some((parse(south)?, parse(north)?))
 }
 
 pub(super) fn parse_side(text: &str) -> Option<Side> {
     Side::ALL.into_iter().find(|side| text.strip_prefix(side.letter()) == Some(""))
-}
-
-/// The flags, and the pit that follows `l`.
-fn parse_flags(text: &str) -> Option<(Flags, Option<u8>)> {
-    let mut flags = Flags::default();
-    let chosen = text.bytes().last().and_then(|letter| letter.checked_sub(b'A'));
-    let chosen = chosen.filter(|&index| usize::from(index) < ROW_MAX && text.contains(Flag::Lockstep.letter()));
-    for flag in Flag::ALL {
-        if text.contains(flag.letter()) {
-            flags.raise(flag);
-        }
-    }
-    // Comparing with the canonical text refuses other letters, another order, and a letter given twice.
-    let mut written = Text::new();
-    write_flags(&mut written, flags, chosen);
-    (written.as_str() == text).then_some((flags, chosen))
-}
-
-/// The round, the side that opened it, and points if there are any.
-fn parse_round(text: &str) -> Option<(u32, Side, Option<BySide<u16>>)> {
-    let (side, (round, points)) =
-        Side::ALL.into_iter().find_map(|side| Some((side, text.split_once(side.letter())?)))?;
-    let points = if points.is_empty() { None } else { Some(parse_points(points)?) };
-    let round = parse_number(round)?;
-    (round > 0).then_some((round, side, points))
-}
-
-fn parse_points(text: &str) -> Option<BySide<u16>> {
-    let (south, north) = text.split_once('-')?;
-    let points = |text| parse_number(text).and_then(|points| u16::try_from(points).ok());
-    Some(BySide { south: points(south)?, north: points(north)? })
 }
 
 fn parse_seeds(text: &str) -> Option<u16> {

@@ -7,12 +7,21 @@ use arrayvec::ArrayVec;
 use super::{Lockstep, MatchVictory, Opening, Options, RefillFrom, RoundStarter, Rounds, refusals};
 use crate::{
     AnyBoard, Board, BySide, Effect, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome,
-    PLIES_MAX, ParsePositionError, Pit, Place, Round, SEEDS_MAX, Side,
+    PLIES_MAX, ParsePositionError, Pit, Place, Round, Side,
     effect::EffectSink,
-    ring::Spots,
-    setup::{Flag, Flags, Setup},
+    ring::{ROW_MAX, Spots},
+    setup::{Flag, Flags, Mark, Setup, Written, check_total, parse_number, parse_pair},
     sowing,
 };
+
+/// `x`: a burnt pit.
+const BURNT: Mark = Mark { letter: "x", set: Board::burn_one, is_set: Board::is_burnt };
+
+/// `l`: both sides choose a pit to sow at once (R10). The pit of South follows, while it waits for North's choice.
+const LOCKSTEP: Flag = Flag::own(0, 'l');
+
+/// The flags of Congkak, in their order.
+const FLAGS: [Flag; 3] = [Flag::EXTRA, Flag::OVER, LOCKSTEP];
 
 /// A position of Congkak with its options.
 ///
@@ -51,42 +60,53 @@ impl Position {
         &self.board
     }
 
-    fn with_total(self, expected: u16) -> Result<Self, ParsePositionError> {
-        let found = self.board.total();
-        if found == expected { Ok(self) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
-    }
-
-    /// The position of a position string (R12), with any number of seeds up to [`SEEDS_MAX`], ended where the rules end it (R8).
-    fn of_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
-        if setup.board.pits_per_side() != options.pits {
-            return Err(ParsePositionError::PitsPerSide { expected: options.pits });
+    /// The position of a position text (R12), ended where the rules end it (R8).
+    fn read(options: Options, text: &str, any_total: bool) -> Result<Self, ParsePositionError> {
+        let setup = Setup::of(text)?;
+        let marks = (options.rounds == Rounds::Multi && options.burnt_pits).then_some(BURNT);
+        let board = setup.two_rows(options.pits, marks)?;
+        let (mut flags, chosen) = read_flags(setup.flags)?;
+        let (round, opener, points) = read_round(options, &setup, flags)?;
+        let (turn, plies) = (setup.turn, setup.plies);
+        if flags.has(Flag::EXTRA) && flags.has(Flag::OVER) {
+            return Err(ParsePositionError::FlagByPosition { flag: Flag::EXTRA.letter });
         }
-        if setup.board.total() > SEEDS_MAX {
-            return Err(ParsePositionError::SeedTotal { expected: options.total(), found: setup.board.total() });
-        }
-        check_round(options, setup)?;
-        setup.check_no_tuzdyk()?;
-        check_flags(setup)?;
-        check_lockstep(options, setup)?;
-        let &Setup { board, turn, mut flags, plies, round, opener, chosen, points } = setup;
-        let points = points.unwrap_or_default();
-        let chosen = chosen.map(|index| Pit { side: Side::South, index });
-        let lockstep = flags.has(Flag::Lockstep).then_some(Lockstep { chosen });
-        flags.clear(Flag::Lockstep);
+        let lockstep = flags.has(LOCKSTEP).then_some(Lockstep { chosen });
+        flags.clear(LOCKSTEP);
+        check_total(&board, options.total(), any_total)?;
         let mut position = Self { options, board, turn, flags, lockstep, plies, round, opener, points, reason: None };
+        position.check_lockstep()?;
         if !position.is_over() && position.round_is_over() {
             position.finish_round(&mut ());
         }
         Ok(position)
     }
 
+    /// Refuses a lockstep opening that is none (R10, R12). Its options are others, its round is a later one, or it has
+    /// other flags too. Or the wrong side is to move, or a pit is chosen that cannot be sown.
+    fn check_lockstep(&self) -> Result<(), ParsePositionError> {
+        let Some(Lockstep { chosen }) = self.lockstep else { return Ok(()) };
+        let flag = LOCKSTEP.letter;
+        if self.options.opening != Opening::Lockstep {
+            return Err(ParsePositionError::FlagByOptions { flag });
+        }
+        let is_first = self.flags == Flags::default() && (self.round, self.opener) == (1, Side::South);
+        let chooser = if chosen.is_some() { Side::North } else { Side::South };
+        let is_sown = chosen.is_none_or(|pit| self.board.seeds(pit) > 0);
+        if is_first && self.turn == chooser && is_sown {
+            Ok(())
+        } else {
+            Err(ParsePositionError::FlagByPosition { flag })
+        }
+    }
+
     /// Whether the side to move is on an extra move (R7).
     pub(crate) const fn is_extra(&self) -> bool {
-        self.flags.has(Flag::Extra)
+        self.flags.has(Flag::EXTRA)
     }
 
     const fn is_over(&self) -> bool {
-        self.flags.has(Flag::Over)
+        self.flags.has(Flag::OVER)
     }
 
     /// R3, R5, R7: sow, lap after lap. A last seed in the own store gives an extra move, and one in an empty pit may
@@ -106,10 +126,10 @@ impl Position {
         if self.round_is_over() {
             self.finish_round(effects);
         } else if extra {
-            self.flags.raise(Flag::Extra);
+            self.flags.raise(Flag::EXTRA);
             effects.record(Effect::ExtraTurn);
         } else {
-            self.flags.clear(Flag::Extra);
+            self.flags.clear(Flag::EXTRA);
             self.turn = !self.turn;
         }
     }
@@ -158,7 +178,7 @@ impl Position {
                 effects.record(Effect::Sweep { side, seeds, to: side });
             }
         }
-        self.flags.clear(Flag::Extra);
+        self.flags.clear(Flag::EXTRA);
         self.lockstep = None;
         if self.options.rounds == Rounds::Multi {
             self.award_points();
@@ -169,7 +189,7 @@ impl Position {
             }
         }
         let reason = EndReason::SideEmpty;
-        self.flags.raise(Flag::Over);
+        self.flags.raise(Flag::OVER);
         self.reason = Some(reason);
         effects.record(Effect::GameOver { reason });
     }
@@ -300,17 +320,17 @@ impl Game for Position {
     }
 
     fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::of_setup(options, &text.parse()?)?.with_total(options.total())
+        Self::read(options, text, false)
     }
 
     fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::of_setup(options, &text.parse()?)
+        Self::read(options, text, true)
     }
 
     /// Without the plies and the extra move, which cannot be declined.
     fn essence(&self) -> Self {
         let mut essence = Self { plies: 0, ..*self };
-        essence.flags.clear(Flag::Extra);
+        essence.flags.clear(Flag::EXTRA);
         essence
     }
 
@@ -393,75 +413,60 @@ impl Game for Position {
     }
 }
 
-/// Refuses rounds that no game with these options has (R12).
-fn check_round(options: Options, setup: &Setup) -> Result<(), ParsePositionError> {
-    match options.rounds {
-        Rounds::Single => setup.check_single_round(),
-        Rounds::Multi if setup.round > options.max_rounds.into() => {
-            Err(ParsePositionError::RoundNumber { max: options.max_rounds })
-        }
-        Rounds::Multi if !options.burnt_pits && setup.board.burnt() != Spots::NONE => Err(ParsePositionError::BurntPit),
-        Rounds::Multi => check_points(options, setup),
-    }
+/// Reads the flags, and the pit that follows `l`.
+fn read_flags(text: &str) -> Result<(Flags, Option<Pit>), ParsePositionError> {
+    let (letters, chosen) = text.split_at(text.find(LOCKSTEP.letter).map_or(text.len(), |at| at + 1));
+    let flags = Flags::read(letters, &FLAGS)?;
+    let chosen = if chosen.is_empty() { None } else { Some(chosen.parse().map_err(|_| ParsePositionError::Flags)?) };
+    let is_of_south = chosen.is_none_or(|pit: Pit| pit.side == Side::South && usize::from(pit.index) < ROW_MAX);
+    if is_of_south { Ok((flags, chosen)) } else { Err(ParsePositionError::Flags) }
 }
 
-/// Refuses points where none are counted, and more than the rounds that are over can have (R12).
-fn check_points(options: Options, setup: &Setup) -> Result<(), ParsePositionError> {
-    let rounds_over = if setup.flags.has(Flag::Over) { setup.round } else { setup.round - 1 };
-    let is_possible = match setup.points {
+/// Reads the round, the side that opened it, and points if there are any. Refuses what no game with these options has (R12).
+fn read_round(options: Options, setup: &Setup, flags: Flags) -> Result<(u32, Side, BySide<u16>), ParsePositionError> {
+    let divided = |side: Side| Some((side, setup.round.split_once(side.letter())?));
+    let (opener, (round, points)) = Side::ALL.into_iter().find_map(divided).ok_or(ParsePositionError::Round)?;
+    let round = parse_number(round).filter(|&round| round > 0).ok_or(ParsePositionError::Round)?;
+    let number = |text: &str| parse_number(text).and_then(|points| u16::try_from(points).ok());
+    let points = match points {
+        "" => None,
+        points => Some(parse_pair(points, number).ok_or(ParsePositionError::Round)?),
+    };
+    if options.rounds == Rounds::Single {
+        setup.check_single_round()?;
+    } else if round > options.max_rounds.into() {
+        return Err(ParsePositionError::RoundNumber { max: options.max_rounds });
+    }
+    let rounds_over = if flags.has(Flag::OVER) { round } else { round - 1 };
+    let is_possible = match points {
         None => !options.has_points(),
-        Some(BySide { south, north }) => match options.match_victory {
+        Some((south, north)) => match options.match_victory {
             MatchVictory::LastRound => false,
             MatchVictory::RoundsWon => u32::from(south) + u32::from(north) <= rounds_over,
             MatchVictory::PitsBurnt => u32::from(south.max(north)) <= rounds_over * u32::from(options.pits),
         },
     };
-    if is_possible { Ok(()) } else { Err(ParsePositionError::Points) }
-}
-
-/// Refuses a lockstep opening that is none (R10, R12). Its options are others, its round is a later one, or it has
-/// other flags too. Or the wrong side is to move, or a pit is chosen that cannot be sown.
-fn check_lockstep(options: Options, setup: &Setup) -> Result<(), ParsePositionError> {
-    let flag = Flag::Lockstep.letter();
-    if !setup.flags.has(Flag::Lockstep) {
-        return Ok(());
-    }
-    if options.opening != Opening::Lockstep {
-        return Err(ParsePositionError::FlagByOptions { flag });
-    }
-    let is_alone = !setup.flags.has(Flag::Extra) && !setup.flags.has(Flag::Over);
-    let is_first = (setup.round, setup.opener) == (1, Side::South);
-    let chooser = if setup.chosen.is_some() { Side::North } else { Side::South };
-    let is_sown = setup.chosen.is_none_or(|index| setup.board.seeds(Pit { side: Side::South, index }) > 0);
-    if is_alone && is_first && setup.turn == chooser && is_sown {
-        Ok(())
-    } else {
-        Err(ParsePositionError::FlagByPosition { flag })
-    }
-}
-
-/// Refuses flags that Congkak does not have, and an extra move after the end (R12).
-fn check_flags(setup: &Setup) -> Result<(), ParsePositionError> {
-    for flag in [Flag::Pie, Flag::Swapped] {
-        if setup.flags.has(flag) {
-            return Err(ParsePositionError::FlagByOptions { flag: flag.letter() });
-        }
-    }
-    if setup.flags.has(Flag::Extra) && setup.flags.has(Flag::Over) {
-        return Err(ParsePositionError::FlagByPosition { flag: Flag::Extra.letter() });
-    }
-    Ok(())
+    let (south, north) = points.unwrap_or_default();
+    if is_possible { Ok((round, opener, BySide { south, north })) } else { Err(ParsePositionError::Points) }
 }
 
 /// The position string (R12).
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let &Self { board, turn, mut flags, plies, round, opener, .. } = self;
-        let chosen = self.lockstep.and_then(|lockstep| lockstep.chosen).map(|pit| pit.index);
+        let mut flags = self.flags;
         if self.lockstep.is_some() {
-            flags.raise(Flag::Lockstep);
+            flags.raise(LOCKSTEP);
         }
-        let points = self.options.has_points().then_some(self.points);
-        Setup { board, turn, flags, plies, round, opener, chosen, points }.fmt(f)
+        let mut text = Written::of(&self.board, Some(BURNT), self.turn).flags(flags, &FLAGS);
+        if let Some(pit) = self.lockstep.and_then(|lockstep| lockstep.chosen) {
+            text.push(char::from(b'A' + pit.index));
+        }
+        let mut text = text.plies(self.plies);
+        text.number(self.round);
+        text.push(self.opener.letter());
+        if self.options.has_points() {
+            text.pair(self.points.south, self.points.north);
+        }
+        f.write_str(text.as_str())
     }
 }

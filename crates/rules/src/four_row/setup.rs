@@ -3,15 +3,12 @@
 //! An example is `0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0/0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0 22-22 S - 0 1S`. A [`Setup`] is the
 //! content of such a text. The game decides whether it has such a position.
 
-use std::{
-    fmt::{self, Write},
-    str::FromStr,
-};
+use std::fmt::{self, Write};
 
 use super::{Board, board::SEEDS, pit::RingPit};
 use crate::{
-    BySide, Direction, PITS_MAX, PLIES_MAX, Pit, Side,
-    setup::{parse_number, parse_side},
+    BySide, Direction, PITS_MAX, Pit, Side,
+    setup::{self, SINGLE_ROUND, parse_number, parse_pair, parse_side},
 };
 
 /// The content of a position text.
@@ -66,12 +63,9 @@ pub(super) struct Captures {
     pub at_h: bool,
 }
 
-/// Why a text is not a position of a game with four rows.
+/// Why a text is not a position of a game with four rows, beside what any text may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParsePositionError {
-    /// There are not six fields with one blank between them.
-    #[error("a position has six fields with one blank between them: pits, reserves, side, flags, plies, round")]
-    Fields,
     /// The first field is not two lists of counts with their marks.
     #[error(
         "the pits must be two lists of {PITS_MAX} seed counts, each with the marks n and t or without, such as 0,6n,2t"
@@ -80,26 +74,9 @@ pub enum ParsePositionError {
     /// The second field is not two counts.
     #[error("the reserves must be two seed counts, such as 22-22, each at most {SEEDS}")]
     Reserves,
-    /// The third field is not a side.
-    #[error("the side to move must be S or N")]
-    Turn,
     /// The fourth field is not a list of flags.
     #[error("the flags must be - or s, e, c, x, y, K, k, F, f in this order, or oS, oN or od alone")]
     Flags,
-    /// The fifth field is not a number of plies.
-    #[error("the plies must be a number from 0 to {PLIES_MAX}")]
-    Plies,
-    /// The sixth field is not the only round.
-    #[error("these games have a single round, which South opens: 1S")]
-    Round,
-    /// The game has more or fewer seeds.
-    #[error("the seeds in pits, reserves and hand must be {expected} in all, not {found}")]
-    SeedTotal {
-        /// Seeds of the game.
-        expected: u16,
-        /// Seeds in the position.
-        found: u16,
-    },
     /// A reserve is bigger than at the start of the game.
     #[error("a reserve must be at most {max} with these options")]
     Reserve {
@@ -121,12 +98,6 @@ pub enum ParsePositionError {
     /// The flags of a first turn cannot be.
     #[error("the flags F and f stand without others, and the side to move has its own")]
     FirstTurn,
-    /// No game with these options raises this flag.
-    #[error("the flag {flag} cannot occur with these options")]
-    FlagByOptions {
-        /// Its letter.
-        flag: char,
-    },
 }
 
 impl fmt::Display for Setup {
@@ -148,15 +119,12 @@ impl fmt::Display for Setup {
         let reserves = (board.reserve(Side::South), board.reserve(Side::North));
         write!(f, "{}-{} {} ", reserves.0, reserves.1, turn.letter())?;
         write_flags(f, *flags, *turn)?;
-        write!(f, " {plies} {ROUND}")
+        write!(f, " {plies} {SINGLE_ROUND}")
     }
 }
 
 /// The index of `E`, the house (R24).
 pub(super) const HOUSE: u8 = 4;
-
-/// The sixth field.
-const ROUND: &str = "1S";
 
 fn write_flags(f: &mut impl Write, flags: Flags, turn: Side) -> fmt::Result {
     match flags {
@@ -189,31 +157,20 @@ fn write_flags(f: &mut impl Write, flags: Flags, turn: Side) -> fmt::Result {
     }
 }
 
-/// Checks the form only, and that no sum can overflow.
-impl FromStr for Setup {
-    type Err = ParsePositionError;
-
-    fn from_str(text: &str) -> Result<Self, ParsePositionError> {
-        let mut fields = text.split(' ');
-        let mut field = || fields.next().ok_or(ParsePositionError::Fields);
-        let (pits, reserves, turn, flags, plies, round) = (field()?, field()?, field()?, field()?, field()?, field()?);
-        if fields.next().is_some() {
-            return Err(ParsePositionError::Fields);
-        }
+impl Setup {
+    /// Reads a position text. Checks the form only, and that no sum can overflow.
+    pub fn of(text: &str) -> Result<Self, crate::ParsePositionError> {
+        let setup = setup::Setup::of(text)?;
         let mut board = Board::default();
-        let (south, north) = pits.split_once('/').ok_or(ParsePositionError::Pits)?;
+        let (south, north) = setup.pits.split_once('/').ok_or(ParsePositionError::Pits)?;
         read_pits(&mut board, Side::South, south)?;
         read_pits(&mut board, Side::North, north)?;
-        let (south, north) = reserves.split_once('-').ok_or(ParsePositionError::Reserves)?;
-        board.set_reserve(Side::South, parse_seeds(south).ok_or(ParsePositionError::Reserves)?);
-        board.set_reserve(Side::North, parse_seeds(north).ok_or(ParsePositionError::Reserves)?);
-        let turn = parse_side(turn).ok_or(ParsePositionError::Turn)?;
-        let flags = parse_flags(flags, turn).ok_or(ParsePositionError::Flags)?;
-        let plies = parse_number(plies).filter(|&plies| plies <= PLIES_MAX).ok_or(ParsePositionError::Plies)?;
-        if round != ROUND {
-            return Err(ParsePositionError::Round);
-        }
-        Ok(Self { board, turn, flags, plies })
+        let (south, north) = parse_pair(setup.banks, parse_seeds).ok_or(ParsePositionError::Reserves)?;
+        board.set_reserve(Side::South, south);
+        board.set_reserve(Side::North, north);
+        let flags = parse_flags(setup.flags, setup.turn).ok_or(ParsePositionError::Flags)?;
+        setup.check_single_round()?;
+        Ok(Self { board, turn: setup.turn, flags, plies: setup.plies })
     }
 }
 

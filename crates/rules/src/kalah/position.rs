@@ -7,12 +7,21 @@ use arrayvec::ArrayVec;
 use super::{Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Remaining, SowStores};
 use crate::{
     AnyBoard, Board, BySide, Effect, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome,
-    PLIES_MAX, ParsePositionError, Pit, Place, ROW_MAX, SEEDS_MAX, Side,
+    PLIES_MAX, ParsePositionError, Pit, Place, ROW_MAX, Side,
     effect::EffectSink,
     ring::Spots,
-    setup::{Flag, Flags, Setup},
+    setup::{Flag, Flags, Setup, Written, check_total},
     sowing,
 };
+
+/// `p`: North may still answer with a swap at its first choice.
+const PIE: Flag = Flag::own(0, 'p');
+
+/// `w`: the players have changed seats.
+const SWAPPED: Flag = Flag::own(1, 'w');
+
+/// The flags of Kalah, in their order.
+const FLAGS: [Flag; 4] = [Flag::EXTRA, PIE, SWAPPED, Flag::OVER];
 
 /// A position of Kalah with its options.
 ///
@@ -43,24 +52,15 @@ impl Position {
         &self.board
     }
 
-    fn with_total(self, expected: u16) -> Result<Self, ParsePositionError> {
-        let found = self.board.total();
-        if found == expected { Ok(self) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
-    }
-
-    /// The position of a position string (R12), with any number of seeds up to [`SEEDS_MAX`], ended where the rules end it (R8).
-    fn of_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
-        if setup.board.pits_per_side() != options.pits {
-            return Err(ParsePositionError::PitsPerSide { expected: options.pits });
-        }
-        if setup.board.total() > SEEDS_MAX {
-            return Err(ParsePositionError::SeedTotal { expected: options.total(), found: setup.board.total() });
-        }
+    /// The position of a position text (R12), ended where the rules end it (R8).
+    fn read(options: Options, text: &str, any_total: bool) -> Result<Self, ParsePositionError> {
+        let setup = Setup::of(text)?;
+        let board = setup.two_rows(options.pits, None)?;
         setup.check_single_round()?;
-        setup.check_no_tuzdyk()?;
-        check_flags(options, setup)?;
-        let &Setup { board, turn, flags, plies, .. } = setup;
-        let mut position = Self { options, board, turn, flags, plies, reason: None };
+        let flags = Flags::read(setup.flags, &FLAGS)?;
+        check_flags(options, flags, setup.turn)?;
+        check_total(&board, options.total(), any_total)?;
+        let mut position = Self { options, board, turn: setup.turn, flags, plies: setup.plies, reason: None };
         if !position.is_over() {
             match position.end_of_sowing() {
                 Some(reason) => position.finish(reason, &mut ()),
@@ -72,15 +72,15 @@ impl Position {
 
     /// Whether the side to move is on an extra move (R7).
     pub(crate) const fn is_extra(&self) -> bool {
-        self.flags.has(Flag::Extra)
+        self.flags.has(Flag::EXTRA)
     }
 
     const fn is_over(&self) -> bool {
-        self.flags.has(Flag::Over)
+        self.flags.has(Flag::OVER)
     }
 
     fn may_pass(&self) -> bool {
-        self.flags.has(Flag::Extra) && self.options.extra_turn == ExtraTurn::Optional
+        self.flags.has(Flag::EXTRA) && self.options.extra_turn == ExtraTurn::Optional
     }
 
     /// Whether captures are a choice and sowing this pit, which holds seeds, would capture (R5).
@@ -94,7 +94,7 @@ impl Position {
 
     /// The position loses the flag with North's first action, so this is North's first choice.
     fn may_swap(&self) -> bool {
-        self.flags.has(Flag::Pie) && self.turn == Side::North
+        self.flags.has(PIE) && self.turn == Side::North
     }
 
     /// R3, R5, R7: sow; a last seed in the own store gives an extra move, one in an empty pit may capture.
@@ -112,7 +112,7 @@ impl Position {
             return self.finish(reason, effects);
         }
         if extra {
-            self.flags.raise(Flag::Extra);
+            self.flags.raise(Flag::EXTRA);
         } else {
             self.pass_turn();
         }
@@ -167,11 +167,11 @@ impl Position {
     /// R7: the players change seats; the board, the stores and the side to move stay.
     fn swap(&mut self, effects: &mut impl EffectSink) {
         effects.record(Effect::Swap);
-        self.flags.raise(Flag::Swapped);
+        self.flags.raise(SWAPPED);
     }
 
     fn pass_turn(&mut self) {
-        self.flags.clear(Flag::Extra);
+        self.flags.clear(Flag::EXTRA);
         self.turn = !self.turn;
     }
 
@@ -196,7 +196,7 @@ impl Position {
         }
         if self.board.row_is_empty(self.turn) {
             self.finish(EndReason::NoMove, effects);
-        } else if self.flags.has(Flag::Extra) {
+        } else if self.flags.has(Flag::EXTRA) {
             effects.record(Effect::ExtraTurn);
         }
     }
@@ -211,9 +211,9 @@ impl Position {
                 effects.record(Effect::Sweep { side, seeds, to });
             }
         }
-        self.flags.clear(Flag::Extra);
-        self.flags.clear(Flag::Pie);
-        self.flags.raise(Flag::Over);
+        self.flags.clear(Flag::EXTRA);
+        self.flags.clear(PIE);
+        self.flags.raise(Flag::OVER);
         self.reason = Some(reason);
         effects.record(Effect::GameOver { reason });
     }
@@ -258,25 +258,25 @@ impl Game for Position {
         }
         let mut flags = Flags::default();
         if options.pie {
-            flags.raise(Flag::Pie);
+            flags.raise(PIE);
         }
         Self { options, board, turn: Side::South, flags, plies: 0, reason: None }
     }
 
     fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::of_setup(options, &text.parse()?)?.with_total(options.total())
+        Self::read(options, text, false)
     }
 
     fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::of_setup(options, &text.parse()?)
+        Self::read(options, text, true)
     }
 
     /// Without the plies, the change of seats, and an extra move that cannot be declined.
     fn essence(&self) -> Self {
         let mut essence = Self { plies: 0, ..*self };
-        essence.flags.clear(Flag::Swapped);
+        essence.flags.clear(SWAPPED);
         if !self.may_pass() {
-            essence.flags.clear(Flag::Extra);
+            essence.flags.clear(Flag::EXTRA);
         }
         essence
     }
@@ -346,7 +346,7 @@ impl Game for Position {
     fn act(&mut self, m: Move, _: &History, effects: &mut impl EffectSink) {
         self.plies = self.plies.saturating_add(1).min(PLIES_MAX);
         if self.turn == Side::North {
-            self.flags.clear(Flag::Pie);
+            self.flags.clear(PIE);
         }
         match m {
             Move::Sow(pit) => self.sow(pit, Takes::Capture, effects),
@@ -358,11 +358,11 @@ impl Game for Position {
     }
 
     fn has_pie(&self) -> bool {
-        self.flags.has(Flag::Pie)
+        self.flags.has(PIE)
     }
 
     fn swapped(&self) -> bool {
-        self.flags.has(Flag::Swapped)
+        self.flags.has(SWAPPED)
     }
 }
 
@@ -374,26 +374,22 @@ enum Takes {
 }
 
 /// Refuses flags that no game with these options has, alone or together (R12).
-fn check_flags(options: Options, setup: &Setup) -> Result<(), ParsePositionError> {
-    let has = |flag| setup.flags.has(flag);
-    let by_options = [
-        (Flag::Extra, options.extra_turn == ExtraTurn::None),
-        (Flag::Pie, !options.pie),
-        (Flag::Swapped, !options.pie),
-        (Flag::Lockstep, true),
-    ];
+fn check_flags(options: Options, flags: Flags, turn: Side) -> Result<(), ParsePositionError> {
+    let has = |flag| flags.has(flag);
+    let by_options =
+        [(Flag::EXTRA, options.extra_turn == ExtraTurn::None), (PIE, !options.pie), (SWAPPED, !options.pie)];
     // North's first action ends its right to swap, and the end of the game clears both flags.
     let by_position = [
-        (Flag::Extra, has(Flag::Over)),
-        (Flag::Pie, has(Flag::Over) || has(Flag::Swapped)),
-        (Flag::Pie, has(Flag::Extra) && setup.turn == Side::North),
+        (Flag::EXTRA, has(Flag::OVER)),
+        (PIE, has(Flag::OVER) || has(SWAPPED)),
+        (PIE, has(Flag::EXTRA) && turn == Side::North),
     ];
     let refused = |&(flag, impossible): &(Flag, bool)| impossible && has(flag);
     if let Some((flag, _)) = by_options.into_iter().find(refused) {
-        return Err(ParsePositionError::FlagByOptions { flag: flag.letter() });
+        return Err(ParsePositionError::FlagByOptions { flag: flag.letter });
     }
     if let Some((flag, _)) = by_position.into_iter().find(refused) {
-        return Err(ParsePositionError::FlagByPosition { flag: flag.letter() });
+        return Err(ParsePositionError::FlagByPosition { flag: flag.letter });
     }
     Ok(())
 }
@@ -402,6 +398,6 @@ fn check_flags(options: Options, setup: &Setup) -> Result<(), ParsePositionError
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &Self { board, turn, flags, plies, .. } = self;
-        Setup::of_single_round(board, turn, flags, plies).fmt(f)
+        f.write_str(&Written::of(&board, None, turn).flags(flags, &FLAGS).plies(plies).single_round())
     }
 }

@@ -10,12 +10,18 @@ use super::{
 };
 use crate::{
     AnyBoard, Board, Effect, EndReason, Game, GameSpec, HISTORY_MAX, History, IllegalMove, Move, MoveList, Outcome,
-    PLIES_MAX, ParsePositionError, Pit, Place, SEEDS_MAX, Side,
+    PLIES_MAX, ParsePositionError, Pit, Place, Side,
     effect::EffectSink,
     options::MajorityRemaining,
     ring::Ring,
-    setup::{Flag, Flags, Setup},
+    setup::{Flag, Flags, Mark, Setup, Written, check_total},
 };
+
+/// `t`: a tuzdyk; its owner is the other side.
+const TUZDYK: Mark = Mark { letter: "t", set: Board::make_tuzdyk, is_set: Board::is_tuzdyk };
+
+/// What tuzdyks must be like (R44).
+const TUZDYKS: &str = "a row has at most one tuzdyk, not in its last pit, and not where the other one bars it";
 
 /// A position of Toguz Kumalak or Bestemshe with its options.
 ///
@@ -49,28 +55,16 @@ impl<O: KumalakOptions> Position<O> {
         &self.board
     }
 
-    fn with_total(self, expected: u16) -> Result<Self, ParsePositionError> {
-        let found = self.board.total();
-        if found == expected { Ok(self) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
-    }
-
-    /// The position of a position string (R12), with any number of seeds up to [`SEEDS_MAX`], ended where the rules end it (R8).
-    fn of_setup(options: O, setup: &Setup) -> Result<Self, ParsePositionError> {
+    /// The position of a position text (R12), ended where the rules end it (R8).
+    fn read(options: O, text: &str, any_total: bool) -> Result<Self, ParsePositionError> {
         let rules = options.rules();
-        if setup.board.pits_per_side() != rules.pits {
-            return Err(ParsePositionError::PitsPerSide { expected: rules.pits });
-        }
-        if setup.board.total() > SEEDS_MAX {
-            return Err(ParsePositionError::SeedTotal { expected: rules.total(), found: setup.board.total() });
-        }
+        let setup = Setup::of(text)?;
+        let board = setup.two_rows(rules.pits, rules.tuzdyk.map(|_| TUZDYK))?;
         setup.check_single_round()?;
-        check_tuzdyks(rules, setup)?;
-        let others = [Flag::Extra, Flag::Pie, Flag::Swapped, Flag::Lockstep];
-        if let Some(flag) = others.into_iter().find(|&flag| setup.flags.has(flag)) {
-            return Err(ParsePositionError::FlagByOptions { flag: flag.letter() });
-        }
-        let &Setup { board, turn, flags, plies, .. } = setup;
-        let mut position = Self { options, board, turn, over: flags.has(Flag::Over), plies, reason: None };
+        check_tuzdyks(rules, &board)?;
+        let over = Flags::read(setup.flags, &[Flag::OVER])?.has(Flag::OVER);
+        check_total(&board, rules.total(), any_total)?;
+        let mut position = Self { options, board, turn: setup.turn, over, plies: setup.plies, reason: None };
         if !position.over {
             position.end_if_over();
         }
@@ -251,11 +245,11 @@ impl<O: KumalakOptions> Game for Position<O> {
     }
 
     fn parse(options: O, text: &str) -> Result<Self, ParsePositionError> {
-        Self::of_setup(options, &text.parse()?)?.with_total(options.rules().total())
+        Self::read(options, text, false)
     }
 
     fn parse_with_any_total(options: O, text: &str) -> Result<Self, ParsePositionError> {
-        Self::of_setup(options, &text.parse()?)
+        Self::read(options, text, true)
     }
 
     /// Without the plies.
@@ -359,17 +353,15 @@ const fn bars(pits: u8, symmetry: TuzdykSymmetry, other: Pit, pit: Pit) -> bool 
 }
 
 /// Refuses tuzdyks that no game with these rules has (R41).
-fn check_tuzdyks(rules: Rules, setup: &Setup) -> Result<(), ParsePositionError> {
-    let Some(symmetry) = rules.tuzdyk else {
-        return setup.check_no_tuzdyk();
-    };
-    let count = |side| (0..rules.pits).filter(|&index| setup.board.is_tuzdyk(Pit { side, index })).count();
-    let tuzdyks = Side::ALL.map(|side| setup.board.tuzdyk(side));
+fn check_tuzdyks(rules: Rules, board: &Board) -> Result<(), ParsePositionError> {
+    let Some(symmetry) = rules.tuzdyk else { return Ok(()) };
+    let count = |side| (0..rules.pits).filter(|&index| board.is_tuzdyk(Pit { side, index })).count();
+    let tuzdyks = Side::ALL.map(|side| board.tuzdyk(side));
     let is_last = |pit: Pit| pit.index + 1 == rules.pits;
     let wrong = Side::ALL.into_iter().any(|side| count(side) > 1)
         || tuzdyks.into_iter().flatten().any(is_last)
         || matches!(tuzdyks, [Some(one), Some(other)] if bars(rules.pits, symmetry, one, other));
-    if wrong { Err(ParsePositionError::Tuzdyks) } else { Ok(()) }
+    if wrong { Err(ParsePositionError::Rule(TUZDYKS)) } else { Ok(()) }
 }
 
 /// The position string (R41).
@@ -378,8 +370,8 @@ impl<O: KumalakOptions> fmt::Display for Position<O> {
         let &Self { board, turn, plies, .. } = self;
         let mut flags = Flags::default();
         if self.over {
-            flags.raise(Flag::Over);
+            flags.raise(Flag::OVER);
         }
-        Setup::of_single_round(board, turn, flags, plies).fmt(f)
+        f.write_str(&Written::of(&board, Some(TUZDYK), turn).flags(flags, &[Flag::OVER]).plies(plies).single_round())
     }
 }

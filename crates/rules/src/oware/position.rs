@@ -7,11 +7,11 @@ use arrayvec::ArrayVec;
 use super::{GrandSlam, Options, RepetitionAward, refusals};
 use crate::{
     AnyBoard, Board, BySide, Effect, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome,
-    PLIES_MAX, ParsePositionError, Pit, Place, SEEDS_MAX, Side,
+    PLIES_MAX, ParsePositionError, Pit, Place, Side,
     effect::EffectSink,
     options::MajorityRemaining,
     ring::{ROW_MAX, Spots},
-    setup::{Flag, Flags, Setup},
+    setup::{Flag, Flags, Setup, Written, check_total},
     sowing,
 };
 
@@ -49,28 +49,14 @@ impl Position {
         &self.board
     }
 
-    fn with_total(self, expected: u16) -> Result<Self, ParsePositionError> {
-        let found = self.board.total();
-        if found == expected { Ok(self) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
-    }
-
-    /// The position of a position string (R12), with any number of seeds up to [`SEEDS_MAX`], ended where the rules end it (R8).
-    fn of_setup(options: Options, setup: &Setup) -> Result<Self, ParsePositionError> {
-        if setup.board.pits_per_side() != options.pits {
-            return Err(ParsePositionError::PitsPerSide { expected: options.pits });
-        }
-        if setup.board.total() > SEEDS_MAX {
-            return Err(ParsePositionError::SeedTotal { expected: options.total(), found: setup.board.total() });
-        }
+    /// The position of a position text (R12), ended where the rules end it (R8).
+    fn read(options: Options, text: &str, any_total: bool) -> Result<Self, ParsePositionError> {
+        let setup = Setup::of(text)?;
+        let board = setup.two_rows(options.pits, None)?;
         setup.check_single_round()?;
-        setup.check_no_tuzdyk()?;
-        // Oware has no extra moves and no pie rule.
-        let others = [Flag::Extra, Flag::Pie, Flag::Swapped, Flag::Lockstep];
-        if let Some(flag) = others.into_iter().find(|&flag| setup.flags.has(flag)) {
-            return Err(ParsePositionError::FlagByOptions { flag: flag.letter() });
-        }
-        let &Setup { board, turn, flags, plies, .. } = setup;
-        let mut position = Self { options, board, turn, over: flags.has(Flag::Over), plies, reason: None };
+        let over = Flags::read(setup.flags, &[Flag::OVER])?.has(Flag::OVER);
+        check_total(&board, options.total(), any_total)?;
+        let mut position = Self { options, board, turn: setup.turn, over, plies: setup.plies, reason: None };
         if !position.over {
             position.end_if_over();
         }
@@ -282,11 +268,11 @@ impl Game for Position {
     }
 
     fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::of_setup(options, &text.parse()?)?.with_total(options.total())
+        Self::read(options, text, false)
     }
 
     fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::of_setup(options, &text.parse()?)
+        Self::read(options, text, true)
     }
 
     /// Without the plies.
@@ -363,8 +349,8 @@ impl fmt::Display for Position {
         let &Self { board, turn, plies, .. } = self;
         let mut flags = Flags::default();
         if self.over {
-            flags.raise(Flag::Over);
+            flags.raise(Flag::OVER);
         }
-        Setup::of_single_round(board, turn, flags, plies).fmt(f)
+        f.write_str(&Written::of(&board, None, turn).flags(flags, &[Flag::OVER]).plies(plies).single_round())
     }
 }

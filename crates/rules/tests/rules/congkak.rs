@@ -251,7 +251,12 @@ fn pits_that_are_not_filled_stay_in_play_where_none_are_burnt() {
     let next = "0,0,7,7,7,7,7/7,7,7,7,7,7,7 1-13 S - 41 3S";
     check("match", "burnt_pits=false", text, "G", next);
     check("match", "burnt_pits=false;refill_from=far", text, "G", "7,7,7,7,7,0,0/7,7,7,7,7,7,7 1-13 S - 41 3S");
-    refuse("match", "burnt_pits=false", &next.replacen("0,0,", "x,0,", 1), ParsePositionError::BurntPit);
+    refuse(
+        "match",
+        "burnt_pits=false",
+        &next.replacen("0,0,", "x,0,", 1),
+        ParsePositionError::MarkByOptions { mark: 'x' },
+    );
 }
 
 #[test]
@@ -312,14 +317,14 @@ fn a_finished_position_stays_as_it_is_and_has_no_reason() {
 #[test]
 fn positions_that_no_game_with_these_options_has_are_refused() {
     use ParsePositionError::{
-        BurntPit, FlagByOptions, FlagByPosition, PitsPerSide, RoundNumber, SeedTotal, SingleRound,
+        FlagByOptions, FlagByPosition, MarkByOptions, PitsPerSide, RoundNumber, SeedTotal, SingleRound,
     };
     let opening = "7,7,7,7,7,7,7/7,7,7,7,7,7,7 0-0 S - 0 1S";
     assert!(import("standard", "", opening).is_ok());
     for (part, other, error) in [
         (" 1S", " 2S", SingleRound),
         (" 1S", " 1N", SingleRound),
-        ("7,7/", "7,x/", BurntPit),
+        ("7,7/", "7,x/", MarkByOptions { mark: 'x' }),
         (" - ", " p ", FlagByOptions { flag: 'p' }),
         (" - ", " w ", FlagByOptions { flag: 'w' }),
         (" - ", " eo ", FlagByPosition { flag: 'e' }),

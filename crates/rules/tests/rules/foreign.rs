@@ -206,7 +206,7 @@ fn a_file_of_another_game_is_refused() {
     );
     assert_eq!(
         refused("[FEN \"5-4-4-4-4-4-4-4-4-4-4-4-0-0-S\"]"),
-        "line 1, column 7: the seeds in pits and stores must be 48 in all, not 49"
+        "line 1, column 7: the seeds must be 48 in all, not 49"
     );
     assert_eq!(Ogn::parse(b"A \xff").unwrap_err().problem, Problem::NotUtf8);
     for (preset, overrides, written) in [

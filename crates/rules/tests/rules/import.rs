@@ -125,7 +125,7 @@ fn a_finished_position_stays_as_it_is_and_has_no_reason() {
 
 #[test]
 fn a_text_of_another_form_is_refused() {
-    use ParsePositionError::{Fields, Flags, Plies, Round, Rows, Stores, Turn};
+    use ParsePositionError::{Fields, FlagByOptions, Flags, Plies, Rows, SingleRound, Stores, Turn};
     let good = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S";
     assert!(import("standard", "", good).is_ok());
     for (part, other, error) in [
@@ -161,17 +161,17 @@ fn a_text_of_another_form_is_refused() {
         (" e ", " -e ", Flags),
         (" e ", " we ", Flags),
         (" e ", " E ", Flags),
-        (" e ", " x ", Flags),
+        (" e ", " x ", FlagByOptions { flag: 'x' }),
         (" e 1 ", " e 01 ", Plies),
         (" e 1 ", " e -1 ", Plies),
         (" e 1 ", " e one ", Plies),
         (" e 1 ", " e 2147483648 ", Plies),
         (" e 1 ", " e 99999999999999999999 ", Plies),
-        ("1S", "S", Round),
-        ("1S", "1", Round),
-        ("1S", "01S", Round),
-        ("1S", "0S", Round),
-        ("1S", "1X", Round),
+        ("1S", "S", SingleRound),
+        ("1S", "1", SingleRound),
+        ("1S", "01S", SingleRound),
+        ("1S", "0S", SingleRound),
+        ("1S", "1X", SingleRound),
     ] {
         let text = good.replacen(part, other, 1);
         assert_ne!(text, good);

@@ -231,12 +231,12 @@ fn wrong_tags_are_refused_at_their_value() {
         (
             "[Variant \"oware\"][Start \"start\"]",
             26,
-            "a position has six fields separated by single blanks: rows, stores, side to move, flags, plies, round",
+            "a position has six fields separated by single blanks: pits, stores or reserves, side to move, flags, plies, round",
         ),
         (
             "[Variant \"oware\"][Start \"4,4,4,4,4,4/4,4,4,4,4,4 1-0 S - 0 1S\"]",
             26,
-            "the seeds in pits and stores must be 48 in all, not 49",
+            "the seeds must be 48 in all, not 49",
         ),
     ] {
         let error = tags.parse::<Record>().unwrap_err();
@@ -325,7 +325,7 @@ fn a_position_with_other_seeds_makes_no_record() {
     let few = AnyPosition::parse_with_any_total(&options, "0,0,1,0,0,0/0,0,0,0,0,1 2-2 S - 0 1S").unwrap();
     assert_eq!(read_moves(&few, "C f").unwrap().len(), 2);
     let error = Record::new(&few, Vec::new()).unwrap_err();
-    assert_eq!(error.to_string(), "the game cannot start there: the seeds in pits and stores must be 48 in all, not 6");
+    assert_eq!(error.to_string(), "the game cannot start there: the seeds must be 48 in all, not 6");
 }
 
 #[test]

@@ -46,18 +46,18 @@ impl Position {
     }
 
     /// R22: the seeds and marks that a game with these options can have.
-    fn check_board(&self, flags: Flags) -> Result<(), Refused> {
+    fn check_board(&self, flags: Flags) -> Result<(), ParsePositionError> {
         let board = &self.frame.board;
         if board.total() != SEEDS {
-            return Err(Refused::SeedTotal { expected: SEEDS, found: board.total() });
+            return Err(ParsePositionError::SeedTotal { expected: SEEDS, found: board.total() });
         }
         let is_over = matches!(flags, Flags::Over(_));
         let max = self.options.reserve();
         if !is_over && Side::ALL.iter().any(|&side| board.reserve(side) > max) {
-            return Err(Refused::Reserve { max });
+            return Err(Refused::Reserve { max }.into());
         }
         if !self.options.has_house() && Side::ALL.iter().any(|&side| board.owns_house(side)) {
-            return Err(Refused::House);
+            return Err(Refused::House.into());
         }
         let Some(pit) = board.blocked() else { return Ok(()) };
         let row = match self.options.takasia {
@@ -68,11 +68,11 @@ impl Position {
         let is_second_stage = Side::ALL.iter().all(|&side| board.reserve(side) == 0);
         let is_choice = matches!(flags, Flags::Running(Running { choice: Some(_), .. }));
         let can_be = row && is_second_stage && pit.is_front() && board.seeds(pit) > 0 && !is_over && !is_choice;
-        if can_be { Ok(()) } else { Err(Refused::Blocked) }
+        if can_be { Ok(()) } else { Err(Refused::Blocked.into()) }
     }
 
     /// R22: the flags that a running game of Bao can have.
-    fn read_choice(&self, flags: Running) -> Result<Option<Direction>, Refused> {
+    fn read_choice(&self, flags: Running) -> Result<Option<Direction>, ParsePositionError> {
         let Running { arranging, choice, captures, captured, first_turns } = flags;
         let Captures { any, at_a, at_h } = captures;
         let foreign = [
@@ -86,7 +86,7 @@ impl Position {
             (first_turns.north, 'f'),
         ];
         if let Some(&(_, flag)) = foreign.iter().find(|(is_up, _)| *is_up) {
-            return Err(Refused::FlagByOptions { flag });
+            return Err(ParsePositionError::FlagByOptions { flag });
         }
         let board = &self.frame.board;
         match choice {
@@ -96,7 +96,7 @@ impl Position {
             {
                 Ok(Some(direction))
             }
-            Some(_) => Err(Refused::Choice),
+            Some(_) => Err(Refused::Choice.into()),
         }
     }
 
@@ -173,7 +173,7 @@ impl Game for Position {
 
     /// The position of a position text (R22), ended where the rules end it (R31).
     fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        let Setup { board, turn, flags, plies } = text.parse()?;
+        let Setup { board, turn, flags, plies } = Setup::of(text)?;
         let frame = Frame { board, turn, plies, end: None };
         let mut position = Self { options, frame, choice: None };
         position.check_board(flags)?;

@@ -74,13 +74,13 @@ impl Position {
     }
 
     /// R22: the seeds that a game with these options can have. Neither houses nor blocked pits are marked.
-    fn check_board(&self, flags: Flags) -> Result<(), Refused> {
+    fn check_board(&self, flags: Flags) -> Result<(), ParsePositionError> {
         let board = &self.frame.board;
         if Side::ALL.iter().any(|&side| board.owns_house(side)) {
-            return Err(Refused::House);
+            return Err(Refused::House.into());
         }
         if board.blocked().is_some() {
-            return Err(Refused::Blocked);
+            return Err(Refused::Blocked.into());
         }
         let (hand, is_over) = match flags {
             Flags::Running(Running { choice: Some(OpenChoice { hand: Some(hand), .. }), .. }) => (hand, false),
@@ -89,17 +89,17 @@ impl Position {
         };
         let found = board.total() + hand;
         if found != SEEDS {
-            return Err(Refused::SeedTotal { expected: SEEDS, found });
+            return Err(ParsePositionError::SeedTotal { expected: SEEDS, found });
         }
         let max = if self.options.setup == Start::Arrange { SEEDS_PER_SIDE } else { 0 };
         if !is_over && Side::ALL.iter().any(|&side| board.reserve(side) > max) {
-            return Err(Refused::Reserve { max });
+            return Err(Refused::Reserve { max }.into());
         }
         Ok(())
     }
 
     /// R22: the flags that a running game of Omweso can have.
-    fn read_flags(&mut self, flags: Running) -> Result<(), Refused> {
+    fn read_flags(&mut self, flags: Running) -> Result<(), ParsePositionError> {
         let Running { arranging, choice, captures, captured, first_turns } = flags;
         let Options { akakyala, two_heads, first_turn_captures, .. } = self.options;
         let foreign = [
@@ -112,13 +112,13 @@ impl Position {
             (first_turns.north && first_turn_captures, 'f'),
         ];
         if let Some(&(_, flag)) = foreign.iter().find(|(is_refused, _)| *is_refused) {
-            return Err(Refused::FlagByOptions { flag });
+            return Err(ParsePositionError::FlagByOptions { flag });
         }
         (self.captured, self.first_turns) = (captured, first_turns);
         // Nothing is captured before, and no choice is open. The side that does not move is never alone before its first turn.
         let are_alone = flags == Running { first_turns, ..Running::default() };
         if first_turns != BySide::default() && !(are_alone && self.is_in_first_turn()) {
-            return Err(Refused::FirstTurn);
+            return Err(Refused::FirstTurn.into());
         }
         self.phase = match (arranging, choice) {
             (None, None) if captures == Captures::default() => Phase::Sowing,
@@ -126,12 +126,12 @@ impl Position {
             (None, Some(OpenChoice { pit, hand, direction: None })) => {
                 let choice = Choice { pit, hand, captures };
                 if !self.can_choose(choice) {
-                    return Err(Refused::Choice);
+                    return Err(Refused::Choice.into());
                 }
                 Phase::Choice(choice)
             }
-            (Some(_), _) => return Err(Refused::Arranging),
-            (None, _) => return Err(Refused::Choice),
+            (Some(_), _) => return Err(Refused::Arranging.into()),
+            (None, _) => return Err(Refused::Choice.into()),
         };
         Ok(())
     }
@@ -230,7 +230,7 @@ impl Game for Position {
 
     /// The position of a position text (R22), ended where the rules end it (R31).
     fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        let Setup { board, turn, flags, plies } = text.parse()?;
+        let Setup { board, turn, flags, plies } = Setup::of(text)?;
         let frame = Frame { board, turn, plies, end: None };
         let (phase, captured, first_turns) = (Phase::Sowing, BySide::default(), BySide::default());
         let mut position = Self { options, frame, phase, captured, first_turns };

@@ -25,6 +25,10 @@ fn play(position: &AnyPosition, moves: &str) -> AnyPosition {
     moves.split(' ').fold(position.clone(), |position, m| position.play(m.parse().unwrap()).unwrap().0)
 }
 
+/// Where tuzdyks cannot be.
+const TUZDYKS: ParsePositionError =
+    ParsePositionError::Rule("a row has at most one tuzdyk, not in its last pit, and not where the other one bars it");
+
 #[track_caller]
 fn refuse(options: &AnyOptions, text: &str, expected: ParsePositionError) {
     assert_eq!(AnyPosition::parse(options, text), Err(expected));
@@ -76,13 +80,13 @@ fn tuzdyks_that_no_game_has_are_refused() {
     let standard = options(TOGUZ, "standard", "pits=3;seeds=2");
     let facing = options(TOGUZ, "ludii", "pits=3;seeds=2");
     for two_in_a_row in ["t,t,0/0,0,6 3-3 S - 0 1S", "0,0,6/t,t,0 3-3 S - 0 1S"] {
-        refuse(&standard, two_in_a_row, ParsePositionError::Tuzdyks);
+        refuse(&standard, two_in_a_row, TUZDYKS);
     }
-    refuse(&standard, "0,0,t/0,0,6 3-3 S - 0 1S", ParsePositionError::Tuzdyks);
+    refuse(&standard, "0,0,t/0,0,6 3-3 S - 0 1S", TUZDYKS);
     let (same_number, across) = ("t,0,3/t,0,3 3-3 S - 0 1S", "0,t,3/0,t,3 3-3 S - 0 1S");
-    refuse(&standard, same_number, ParsePositionError::Tuzdyks);
+    refuse(&standard, same_number, TUZDYKS);
     assert!(AnyPosition::parse(&facing, same_number).is_ok());
-    refuse(&facing, across, ParsePositionError::Tuzdyks);
+    refuse(&facing, across, TUZDYKS);
     let both = "t,0,3/0,t,3 3-3 S - 0 1S";
     for options in [&standard, &facing] {
         assert_eq!(AnyPosition::parse(options, both).unwrap().to_string(), both);
@@ -99,14 +103,14 @@ fn games_without_tuzdyks_refuse_the_mark() {
         (Variant::Congkak, "pits=3;seeds=2;rounds=multi"),
     ] {
         let options = options(variant, "standard", overrides);
-        refuse(&options, "t,0,3/0,0,3 3-3 S - 0 1S", ParsePositionError::NoTuzdyk);
+        refuse(&options, "t,0,3/0,0,3 3-3 S - 0 1S", ParsePositionError::MarkByOptions { mark: 't' });
     }
 }
 
 #[test]
 fn marks_and_flags_of_other_games_are_refused() {
     let standard = options(TOGUZ, "standard", "pits=3;seeds=2");
-    refuse(&standard, "x,0,3/0,0,3 3-3 S - 0 1S", ParsePositionError::BurntPit);
+    refuse(&standard, "x,0,3/0,0,3 3-3 S - 0 1S", ParsePositionError::MarkByOptions { mark: 'x' });
     refuse(&standard, "0,0,3/0,0,3 3-3 S - 0 2S", ParsePositionError::SingleRound);
     for flag in ['e', 'p', 'w', 'l'] {
         let text = format!("0,0,3/0,0,3 3-3 S {flag} 0 1S");
