@@ -4773,7 +4773,7 @@ export interface components {
              * @example 4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S
              */
             position?: string;
-            /** @description With `illegal_move`: why, in a stable word. One of `not_a_move`, `not_your_pit`, `empty_pit`, `burnt_pit`, `no_such_pit`, `must_feed`, `grand_slam`, `no_decline`, `no_pass`, `no_swap`, `no_agree`, `game_over`, `wrong_form`, `out_of_order`, `too_many`, `must_continue`, `front_only`, `single_seed`, `no_reverse`, `reverse_no_capture`, `must_capture`, `wrong_direction`, `must_take`, `house_kept`, `blocked_pit`, `front_first`, `empties_front`, `endless`. Clients ignore values that they do not know. */
+            /** @description With `illegal_move`: why, in a stable word. One of `not_a_move`, `not_your_pit`, `empty_pit`, `no_such_pit`, `no_decline`, `no_pass`, `no_swap`, `no_agree`, `game_over`, `wrong_form`, `must_feed`, `grand_slam`, `burnt_pit`, `must_continue`, `single_seed`, `front_only`, `must_capture`, `wrong_direction`, `must_take`, `house_kept`, `blocked_pit`, `front_first`, `empties_front`, `endless`, `out_of_order`, `too_many`, `no_reverse`, `reverse_no_capture`. Clients ignore values that they do not know. */
             reason?: string;
             /** @description The request's id in the server's log. */
             request_id: string;

@@ -2,8 +2,8 @@
 //! searched in its general form, with what [`DEFAULT`] says.
 
 use mancala_rules::{
-    AnyPosition, Variant, congkak, kalah, oware,
-    packed::{Congkak, Kalah, Oware, Path},
+    AnyPosition, Variant,
+    packed::{Congkak, Kalah, Oware, Path, Position},
 };
 
 use crate::{
@@ -11,51 +11,23 @@ use crate::{
     estimate::Weights,
     form::Task,
     general::General,
-    level::Strength,
+    known::{Known, strength},
     packed::{DependsOn, Packed},
     table::Table,
 };
 
-/// The parameters of the search of a game.
-#[derive(Debug)]
-pub(crate) struct Known {
-    /// The weights of the estimate.
-    pub weights: Weights,
-    pub strengths: Strengths,
-    /// Whether the search extends positions with an extra move beyond its depth, and looks at what extra moves bank. In
-    /// Congkak turns are too long for that.
-    pub extends: bool,
-    /// How many positions a review visits for the best move of a ply, where endgames are known.
-    pub nodes_with_endgames: u64,
-}
-
-impl Known {
-    /// What is known of a game.
-    pub const fn of(variant: Variant) -> &'static Self {
-        match variant {
-            Variant::Kalah => &KALAH,
-            Variant::Oware => &OWARE,
-            Variant::Congkak => &CONGKAK,
-            Variant::ToguzKumalak => &TOGUZ_KUMALAK,
-            Variant::Bestemshe => &BESTEMSHE,
-            Variant::Bao => &BAO,
-            Variant::Omweso => &OMWESO,
-            _ => &DEFAULT,
-        }
+/// What is known of a game.
+pub(crate) const fn known(variant: Variant) -> &'static Known {
+    match variant {
+        Variant::Kalah => &KALAH,
+        Variant::Oware => &OWARE,
+        Variant::Congkak => &CONGKAK,
+        Variant::ToguzKumalak => &TOGUZ_KUMALAK,
+        Variant::Bestemshe => &BESTEMSHE,
+        Variant::Bao => &BAO,
+        Variant::Omweso => &OMWESO,
+        _ => &DEFAULT,
     }
-}
-
-/// The levels of each game from 1 on. Levels with a single position search only their own move. They see what it captures and
-/// that it gives an extra move, but not the reply.
-///
-/// The steps are chosen so that the higher of two levels wins 60 of 100 games; `benches/engine.rs tournament` measures
-/// it. Congkak is often decided early, however well both sides play on. For its levels to differ, all but the last must
-/// err by many of its 98 seeds.
-type Strengths = [Strength; 8];
-
-/// A strength with this number of positions, and this error in hundredths of a seed.
-const fn strength(nodes: u64, error: u32) -> Strength {
-    Strength { nodes, error }
 }
 
 /// A game of which nothing is known: levels that err less and less, and search further and further.
@@ -72,7 +44,7 @@ const DEFAULT: Known = Known {
         strength(NODES_MAX_IN_GENERAL_FORM, 0),
     ],
     extends: false,
-    nodes_with_endgames: 200_000,
+    nodes_with_endgames: None,
 };
 
 const KALAH: Known = Known {
@@ -89,7 +61,7 @@ const KALAH: Known = Known {
     ],
     extends: true,
     // Half as many judge as well, measured against searches of 1.6 million positions.
-    nodes_with_endgames: 100_000,
+    nodes_with_endgames: Some(100_000),
 };
 
 const OWARE: Known = Known {
@@ -105,10 +77,12 @@ const OWARE: Known = Known {
         strength(NODES_MAX, 0),
     ],
     // Later moves are searched less deep.
-    nodes_with_endgames: 70_000,
+    nodes_with_endgames: Some(70_000),
     ..DEFAULT
 };
 
+/// Congkak is often decided early, however well both sides play on. For its levels to differ, all but the last must err by many
+/// of its 98 seeds. Its turns are too long to be extended.
 const CONGKAK: Known = Known {
     weights: Weights { row: 25, tempo: 100, ..Weights::PLAIN },
     strengths: [
@@ -197,37 +171,29 @@ const NODES_MAX_OF_FOUR_ROWS: u64 = 900_000;
 /// Runs a task on a position that is not over, in its packed form if it has one. The task gets exact values of
 /// positions with few seeds, if there are `endgames` and the game has such values.
 pub(crate) fn run<K: Task>(any: &AnyPosition, task: K, table: &mut Table, endgames: Option<&Endgames>) -> K::Output {
-    if let Some(position) = any.of_game::<kalah::Position>()
-        && let Some(game) = Kalah::new(position)
-        && let Some(start) = game.pack(position)
-    {
+    let known = known(any.variant());
+    if let Some((game, start)) = packed_kalah(any) {
         let depends_on = if game.has_majority_end() { DependsOn::Stores } else { DependsOn::Pits };
         let endgames = endgames.filter(|_| depends_on == DependsOn::Pits);
         let endgame = endgames.and_then(|endgames| endgames.of_kalah(&game, any, task.signal()));
-        let tree = Packed::new(game, any, depends_on, Path::default());
+        let tree = Packed::new(game, any, depends_on, Path::default(), known);
         return match endgame {
             Some(endgame) => task.run(tree.with_endgame(endgame), start, table),
             None => task.run(tree, start, table),
         };
     }
-    if let Some(position) = any.of_game::<oware::Position>()
-        && let Some(game) = Oware::new(position)
-        && let Some((start, path)) = any.history().and_then(|history| game.pack(position, history))
-    {
+    if let Some((game, (start, path))) = packed_oware(any) {
         let endgame = endgames.and_then(|endgames| endgames.of_oware(&game, any, task.signal()));
-        let tree = Packed::new(game, any, DependsOn::History, path);
+        let tree = Packed::new(game, any, DependsOn::History, path, known);
         return match endgame {
             Some(endgame) => task.run(tree.with_endgame(endgame), start, table),
             None => task.run(tree, start, table),
         };
     }
-    if let Some(position) = any.of_game::<congkak::Position>()
-        && let Some(game) = Congkak::new(position)
-        && let Some(start) = game.pack(position)
-    {
-        return task.run(Packed::new(game, any, DependsOn::Pits, Path::default()), start, table);
+    if let Some((game, start)) = packed_congkak(any) {
+        return task.run(Packed::new(game, any, DependsOn::Pits, Path::default(), known), start, table);
     }
-    task.run(General::new(any), General::start(any), table)
+    task.run(General::new(any, known.weights), General::start(any), table)
 }
 
 /// How many times longer a position takes in the general form.
@@ -235,26 +201,35 @@ const SLOWNESS: u64 = 6;
 
 /// Converts a number of positions of the packed form into the number that the general form visits in the same time.
 pub(crate) fn nodes_within(position: &AnyPosition, nodes: u64) -> u64 {
-    let is_packed = packed_kalah(position).is_some() || packed_oware(position).is_some() || {
-        let congkak = position.of_game::<congkak::Position>();
-        congkak.is_some_and(|position| Congkak::new(position).is_some_and(|game| game.pack(position).is_some()))
-    };
+    let is_packed =
+        packed_kalah(position).is_some() || packed_oware(position).is_some() || packed_congkak(position).is_some();
     if is_packed { nodes } else { nodes.div_ceil(SLOWNESS) }
 }
 
 /// Whether [`Endgames`] has exact values of this game, or bounds. In Kalah only the seeds in pits may matter before its end.
 pub(crate) fn has_endgames(position: &AnyPosition) -> bool {
-    packed_kalah(position).is_some_and(|game| !game.has_majority_end()) || packed_oware(position).is_some()
+    packed_kalah(position).is_some_and(|(game, _)| !game.has_majority_end()) || packed_oware(position).is_some()
 }
 
-fn packed_kalah(position: &AnyPosition) -> Option<Kalah> {
-    let position = position.of_game::<kalah::Position>()?;
-    Kalah::new(position).filter(|game| game.pack(position).is_some())
+fn packed_kalah(position: &AnyPosition) -> Option<(Kalah, Position)> {
+    let position = position.of_game()?;
+    let game = Kalah::new(position)?;
+    let packed = game.pack(position)?;
+    Some((game, packed))
 }
 
-fn packed_oware(position: &AnyPosition) -> Option<Oware> {
-    let (position, history) = (position.of_game::<oware::Position>()?, position.history()?);
-    Oware::new(position).filter(|game| game.pack(position, history).is_some())
+fn packed_oware(position: &AnyPosition) -> Option<(Oware, (Position, Path))> {
+    let (position, history) = (position.of_game()?, position.history()?);
+    let game = Oware::new(position)?;
+    let packed = game.pack(position, history)?;
+    Some((game, packed))
+}
+
+fn packed_congkak(position: &AnyPosition) -> Option<(Congkak, Position)> {
+    let position = position.of_game()?;
+    let game = Congkak::new(position)?;
+    let packed = game.pack(position)?;
+    Some((game, packed))
 }
 
 #[cfg(test)]
@@ -294,7 +269,8 @@ mod tests {
             let mut table = Table::new(1 << 20);
             let packed = run(&position, Values, &mut table, None);
             table.clear();
-            let general = Values.run(General::new(&position), General::start(&position), &mut table);
+            let general =
+                Values.run(General::new(&position, known(variant).weights), General::start(&position), &mut table);
             assert_eq!(packed.len(), general.len());
             for (m, bounds) in packed {
                 assert!(bounds.is_exact(), "{m} in {position}");
@@ -333,7 +309,11 @@ mod tests {
         let stop = Signal::new();
         let explore = || Explore { limits: Limits { nodes: u64::MAX, depth: 4 }, breadth: Breadth::Best, stop: &stop };
         let (packed, _) = run(&position, explore(), &mut Table::new(1 << 20), None);
-        let (general, _) = explore().run(General::new(&position), General::start(&position), &mut Table::new(1 << 20));
+        let (general, _) = explore().run(
+            General::new(&position, known(position.variant()).weights),
+            General::start(&position),
+            &mut Table::new(1 << 20),
+        );
         assert_eq!((packed.value, packed.depth), (general.value, general.depth));
     }
 }

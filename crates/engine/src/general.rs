@@ -8,7 +8,6 @@ use mancala_rules::{AnyPosition, Line, Move, MoveList, PITS_MAX, Side};
 use crate::{
     child::Child,
     estimate::Weights,
-    games::Known,
     limits::PLIES_MAX,
     mix::mix,
     table::Key,
@@ -30,13 +29,8 @@ pub(crate) struct General {
 
 impl General {
     /// The game that a position belongs to.
-    pub fn new(position: &AnyPosition) -> Self {
-        Self {
-            weights: Known::of(position.variant()).weights,
-            total: position.total().into(),
-            plies_max: position.plies_max(),
-            line: Line::to(position),
-        }
+    pub fn new(position: &AnyPosition, weights: Weights) -> Self {
+        Self { weights, total: position.total().into(), plies_max: position.plies_max(), line: Line::to(position) }
     }
 
     /// The position that a search starts from.

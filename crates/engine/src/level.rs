@@ -4,7 +4,8 @@ use mancala_rules::{AnyPosition, Move, Variant};
 
 use crate::{
     engine::Engine,
-    games::{Known, nodes_within},
+    games::{known, nodes_within},
+    known::Strength,
     limits::Limits,
     mix::mix,
     signal::Signal,
@@ -33,16 +34,6 @@ pub struct LevelError {
     pub number: u8,
 }
 
-/// The parameters of a level.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Strength {
-    /// How many positions it visits for a move.
-    pub nodes: u64,
-    /// The range of its error, in points. The value of each move is raised by two random numbers below it. So small
-    /// differences between moves are often misjudged, and large ones seldom.
-    pub error: u32,
-}
-
 impl Level {
     /// The weakest level.
     pub const MIN: Self = Self(1);
@@ -62,7 +53,7 @@ impl Level {
     }
 
     fn strength(self, variant: Variant) -> Strength {
-        Known::of(variant).strengths[usize::from(self.0 - Self::MIN.0)]
+        known(variant).strengths[usize::from(self.0 - Self::MIN.0)]
     }
 }
 

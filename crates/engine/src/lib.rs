@@ -48,6 +48,7 @@ mod games;
 mod general;
 mod hint;
 mod knowledge;
+mod known;
 mod level;
 mod limits;
 mod mix;

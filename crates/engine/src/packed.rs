@@ -11,8 +11,8 @@ use mancala_rules::{
 use crate::{
     child::Child,
     estimate::Weights,
-    games::Known,
     knowledge::{Knowledge, Unknown},
+    known::Known,
     limits::PLIES_MAX,
     mix::mix,
     table::Key,
@@ -64,14 +64,13 @@ const PROVABLE_SEEDS: u8 = 9;
 
 impl<G: Game> Packed<G> {
     /// The game of a position. `path` is its history in packed form.
-    pub fn new(game: G, of: &AnyPosition, depends_on: DependsOn, path: Path) -> Self {
+    pub fn new(game: G, of: &AnyPosition, depends_on: DependsOn, path: Path, known: &Known) -> Self {
         let history = of.history().filter(|history| !history.is_empty());
         let positions = history.map_or(0, |history| {
             let mut hasher = DefaultHasher::new();
             history.hash(&mut hasher);
             hasher.finish()
         });
-        let known = Known::of(of.variant());
         Self {
             game,
             pits: of.board().pits_per_side(),
@@ -302,7 +301,7 @@ fn of_turn(position: &Position) -> u64 {
 mod tests {
 
     use super::*;
-    use crate::{engine::Engine, signal::Signal};
+    use crate::{engine::Engine, games::known, signal::Signal};
     use mancala_rules::{AnyOptions, Variant, packed::Kalah};
 
     #[test]
@@ -328,7 +327,7 @@ mod tests {
             let position = any.of_game().expect("the game is Kalah");
             let game = Kalah::new(position).expect("the board is small");
             let start = game.pack(position).expect("it is of this game");
-            let tree = Packed::new(game, &any, DependsOn::Stores, Path::default());
+            let tree = Packed::new(game, &any, DependsOn::Stores, Path::default(), known(Variant::Kalah));
             let value = if any.turn() == Side::South { solution.value } else { -solution.value };
             let floor = tree.floor(&start, i32::MAX);
             assert!(floor <= value, "{floor} in {any}, which is worth {value}");

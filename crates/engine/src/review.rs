@@ -6,7 +6,7 @@ use crate::{
     engine::Engine,
     explore::Candidate,
     form::Task,
-    games::{Known, has_endgames},
+    games::{has_endgames, known},
     limits::Limits,
     root::{Breadth, Root},
     search::Search,
@@ -82,10 +82,8 @@ impl Engine {
     /// How many positions the review of a ply of this game should visit: some seconds for a game of usual length.
     #[must_use]
     pub fn review_nodes(&self, position: &AnyPosition) -> u64 {
-        match self.endgames {
-            Some(_) if has_endgames(position) => Known::of(position.variant()).nodes_with_endgames,
-            _ => NODES,
-        }
+        let known = known(position.variant()).nodes_with_endgames;
+        known.filter(|_| self.endgames.is_some() && has_endgames(position)).unwrap_or(NODES)
     }
 
     /// Reviews one ply of a played game: the position before it, and the move that was played.

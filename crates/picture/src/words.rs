@@ -261,6 +261,7 @@ fn last_move(scene: &Scene, speaker: Speaker) -> Option<String> {
             | Effect::Reserve { .. }
             | Effect::Unblock { .. }
             | Effect::Block { .. }
+            | Effect::Own(_)
             | Effect::GameOver { .. } => {}
         }
     }

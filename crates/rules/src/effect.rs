@@ -181,11 +181,26 @@ pub enum Effect {
         /// The pit.
         pit: Pit,
     },
+    /// A thing that only one game knows.
+    Own(OwnEffect),
     /// The game is over. From now on no pit is blocked.
     GameOver {
         /// Which rule ended it.
         reason: EndReason,
     },
+}
+
+/// An effect that only one game knows. A client that does not know it takes over the board after the move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnEffect {
+    /// Its stable word, which no other effect has.
+    pub kind: &'static str,
+    /// The pit where it happens.
+    pub pit: Option<Pit>,
+    /// The side that it concerns.
+    pub side: Option<Side>,
+    /// How many seeds it concerns.
+    pub seeds: Option<u16>,
 }
 
 /// Receives the effects of a move while it is played.

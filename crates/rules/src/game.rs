@@ -28,7 +28,7 @@ pub struct GameSpec {
     /// Whether a board is drawn with `A` at its owner's right end: upward is then counter-clockwise (R19).
     pub is_drawn_from_the_right: bool,
     /// The rules that forbid moves, beside those of every game.
-    pub refusals: &'static [Refusal],
+    pub refusals: &'static [&'static [Refusal]],
     /// Whether a pit can be blocked (R27).
     pub can_block: bool,
     /// Whether a side can win a pit of the other side (R44).
@@ -36,8 +36,8 @@ pub struct GameSpec {
 }
 
 impl GameSpec {
-    /// A game with one row for each side and none of the features that only some games have.
-    pub(crate) const TWO_ROWS: Self = Self {
+    /// A single row for each side, and none of the features that only some games have.
+    pub(crate) const PLAIN: Self = Self {
         title: "",
         aliases: &[],
         rules_version: 1,
@@ -125,14 +125,10 @@ pub trait Game: Copy + Debug + Display + Eq + Hash + 'static {
         Ok((next, effects))
     }
 
-    /// What can come again by a rule against repetition: the board. `None` in a game without such a rule (R8, R31).
-    fn recurring_board(&self) -> Option<&Board> {
+    /// What a rule against repetition counts: the board, and how often it may come with the same side to move. `None` in a
+    /// game without such a rule (R8, R31).
+    fn recurring(&self) -> Option<(&Board, u8)> {
         None
-    }
-
-    /// How often a position may come until the game ends, in a game with a rule against repetition.
-    fn repetitions(&self) -> u8 {
-        0
     }
 
     /// Whether the players have changed seats (R7).

@@ -59,8 +59,8 @@ macro_rules! games {
             };
         }
 
-        /// Evaluates an expression with what `AnyOptions` or a `State` holds, `for_game!(state, State, position => …)`, and with
-        /// the type of the game's positions if it has a name, `for_game!(options, AnyOptions, options, Position => …)`.
+        /// Evaluates an expression with what `AnyOptions` or a `State` holds: `for_game!(state, State, position => …)`. A further name
+        /// is that of the type of the game's positions: `for_game!(options, AnyOptions, options, Position => …)`.
         macro_rules! for_game {
             ($d any:expr, $d kind:ident, $d inner:ident, $d position:ident => $d value:expr) => {
                 match $d any {
@@ -87,11 +87,13 @@ games! { $
     /// Congkak, of Malaysia, Indonesia and Singapore: a sowing continues from the pit where its last seed falls.
     Congkak = "congkak", crate::congkak::Position;
     /// Bao la kiswahili, of the East African coast: each side has two rows, a reserve and a house.
-    Bao = "bao", crate::four_row::bao::Position;
+    Bao = "bao", crate::bao::Position;
     /// Omweso, of Uganda: each side has two rows, and some pits may be sown backward.
-    Omweso = "omweso", crate::four_row::omweso::Position;
+    Omweso = "omweso", crate::omweso::Position;
     /// Toguz Kumalak, in Kyrgyzstan toguz korgool: an even number of seeds is captured, and a pit may be won.
-    ToguzKumalak = "toguz_kumalak", crate::kumalak::Position<crate::kumalak::toguz_kumalak::Options>;
+    ToguzKumalak = "toguz_kumalak", crate::toguz_kumalak::Position;
     /// Bestemshe, a smaller Toguz Kumalak without the winning of pits.
-    Bestemshe = "bestemshe", crate::kumalak::Position<crate::kumalak::bestemshe::Options>;
+    Bestemshe = "bestemshe", crate::bestemshe::Position;
+    /// A made-up game, the example of the guide.
+    Toy = "toy", crate::toy::Position, if feature = "toy";
 }

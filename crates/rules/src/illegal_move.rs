@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Move, Pit, Variant};
+use super::{Move, Pit};
 
 /// Why a move may not be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,7 +49,7 @@ macro_rules! refusals {
 }
 
 /// The words of the reasons that all games share.
-const SHARED: [&str; 9] = [
+pub(crate) const SHARED: [&str; 9] = [
     "not_your_pit",
     "empty_pit",
     "no_such_pit",
@@ -62,18 +62,6 @@ const SHARED: [&str; 9] = [
 ];
 
 impl IllegalMove {
-    /// The words of all reasons, of all games.
-    #[must_use]
-    pub fn reasons() -> Vec<&'static str> {
-        let mut reasons = SHARED.to_vec();
-        for refusal in Variant::ALL.iter().flat_map(|variant| variant.refusals()) {
-            if !reasons.contains(&refusal.reason) {
-                reasons.push(refusal.reason);
-            }
-        }
-        reasons
-    }
-
     /// A stable word for the reason, as the tables in R4 and R32 list them.
     #[must_use]
     pub const fn reason(&self) -> &'static str {
@@ -144,6 +132,5 @@ mod tests {
         shared.sort_unstable();
         listed.sort_unstable();
         assert_eq!(shared, listed);
-        assert_eq!(IllegalMove::reasons().len(), 27);
     }
 }

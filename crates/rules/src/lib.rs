@@ -6,8 +6,7 @@
 //! in a comment is a section of that page.
 //!
 //! - [`AnyOptions`], [`AnyPosition`] and [`Variant`] work for every game. Each game is a folder that implements [`Game`].
-//! - [`kumalak`] holds Toguz Kumalak and Bestemshe, which share their rules.
-//! - [`four_row`] holds Bao and Omweso, which share the sowing on two rows for each side.
+//! - [`kumalak`] has the rules that Toguz Kumalak and Bestemshe share, and [`four_row`] the board of Bao and Omweso.
 //! - [`notation`] reads and writes whole games and the boards of other programs.
 //! - [`packed`] plays millions of moves a second, for searches.
 //!
@@ -46,6 +45,9 @@ mod options;
 mod games;
 
 mod any;
+mod any_board;
+pub mod bao;
+pub mod bestemshe;
 mod board;
 pub mod congkak;
 mod direction;
@@ -53,13 +55,17 @@ mod effect;
 pub mod four_row;
 mod game;
 mod history;
+mod house;
 pub mod kalah;
 pub mod kumalak;
+mod lockstep;
 mod moves;
 pub mod notation;
+pub mod omweso;
 mod outcome;
 pub mod oware;
 pub mod packed;
+mod pending;
 mod perft;
 mod pit;
 mod plies;
@@ -68,24 +74,29 @@ mod round;
 mod setup;
 mod side;
 mod sowing;
+pub mod toguz_kumalak;
+#[cfg(feature = "toy")]
+pub mod toy;
 mod variant;
 
-pub use any::{AnyBoard, AnyPosition, Line, Pending};
+pub use any::{AnyPosition, Line};
+pub use any_board::AnyBoard;
 pub use board::Board;
-pub use congkak::Lockstep;
 pub use direction::Direction;
-pub use effect::{Effect, EffectSink};
-pub use four_row::House;
+pub use effect::{Effect, EffectSink, OwnEffect};
 pub use game::{Game, GameSpec};
 pub use games::{AnyOptions, Variant};
 pub use history::{HISTORY_MAX, History};
+pub use house::House;
 pub use illegal_move::{IllegalMove, Refusal};
+pub use lockstep::Lockstep;
 pub use moves::{MOVES_MAX, Move, MoveList, ParseMoveError, SEEDS_WRITTEN_MAX};
 pub use options::{
     Contradiction, GameOptions, OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec,
     RecordedOption,
 };
 pub use outcome::{EndReason, Outcome};
+pub use pending::Pending;
 pub use perft::perft;
 pub use pit::{PITS_MAX, ParsePitError, Pit, Place};
 pub use plies::PLIES_MAX;

@@ -1,12 +1,12 @@
 //! The position text (R12, R22): six fields that hold everything about a position except its options and history.
 //!
-//! An example is `4,4,0,5,5,5/4,4,4,4,4,4 1-0 S ep 1 1S`. Its fields are the pits of South / of North, the store or reserve of
-//! South - of North, the side to move, flags, plies so far, and the round with its opener. A [`Setup`] is such a text, divided.
+//! An example is `4,4,0,5,5,5/4,4,4,4,4,4 1-0 S ep 1 1S`: pits, stores or reserves, the side to move, flags, plies so far, and the
+//! round with its opener. A [`Setup`] is such a text, divided.
 //! Marks, flags and rounds are the game's: it says which it has, and whether they can stand together.
 
 use arrayvec::{ArrayString, ArrayVec};
 
-use super::{Board, Pit, Side, four_row, plies::PLIES_MAX, ring::ROW_MAX};
+use super::{Board, Pit, Side, plies::PLIES_MAX, ring::ROW_MAX};
 
 /// The most seeds on any board: 12 pits a side with 12 seeds each.
 pub const SEEDS_MAX: u16 = 288;
@@ -40,14 +40,13 @@ impl<'t> Setup<'t> {
         Ok(Self { pits, banks, turn, flags, plies, round })
     }
 
-    /// The board with two rows of a game that has these options: so many pits a side, and such marks.
-    pub fn two_rows(&self, pits: u8, marks: Marks) -> Result<Board, ParsePositionError> {
-        let board = parse_rows(self.pits, marks)?;
+    /// The board of a game with two rows: so many pits a side, and the mark that pits can have.
+    pub fn two_rows(&self, pits: u8, mark: Option<Mark>) -> Result<Board, ParsePositionError> {
+        let mut board = parse_rows(self.pits, mark)?;
         let (south, north) = parse_pair(self.banks, parse_seeds).ok_or(ParsePositionError::Stores)?;
         if board.pits_per_side() != pits {
             return Err(ParsePositionError::PitsPerSide { expected: pits });
         }
-        let mut board = board;
         board.bank(Side::South, south);
         board.bank(Side::North, north);
         Ok(board)
@@ -59,11 +58,25 @@ impl<'t> Setup<'t> {
     }
 }
 
-/// Refuses another number of seeds than the options give, or with `None` only more than any game has.
-pub(super) fn check_total(board: &Board, expected: u16, any_total: bool) -> Result<(), ParsePositionError> {
-    let found = board.total();
-    let is_right = if any_total { found <= SEEDS_MAX } else { found == expected };
-    if is_right { Ok(()) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
+/// How many seeds a position may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Total {
+    /// As many as the options give.
+    OfOptions,
+    /// Any number up to [`SEEDS_MAX`].
+    Any,
+}
+
+impl Total {
+    /// Refuses another number of seeds; `expected` is that of the options.
+    pub fn check(self, board: &Board, expected: u16) -> Result<(), ParsePositionError> {
+        let found = board.total();
+        let is_right = match self {
+            Self::OfOptions => found == expected,
+            Self::Any => found <= SEEDS_MAX,
+        };
+        if is_right { Ok(()) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
+    }
 }
 
 /// The mark in place of the count of a pit that holds no seed, in a game that marks pits.
@@ -74,9 +87,6 @@ pub(super) struct Mark {
     pub set: fn(&mut Board, u8),
     pub is_set: fn(&Board, Pit) -> bool,
 }
-
-/// The mark of a game, if it has one.
-pub(super) type Marks = Option<Mark>;
 
 /// A flag of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +104,7 @@ impl Flag {
 
     /// A flag of one game, by its number there: from 0 to 5.
     pub const fn own(number: u8, letter: char) -> Self {
+        assert!(number < 6, "a game has six flags of its own");
         Self { letter, bit: 4 << number }
     }
 }
@@ -138,13 +149,13 @@ impl Flags {
 pub(super) struct Written(ArrayString<{ 28 * 6 + 2 * 10 + 32 }>);
 
 impl Written {
-    /// The pits, the stores and the side to move. The buffer holds the longest text: 24 pits, 2 stores and 2 points of up to 5
-    /// digits and a sign, 2 counts of up to 10 digits, and fewer than 32 other characters.
-    pub fn of(board: &Board, marks: Marks, turn: Side) -> Self {
+    /// The pits, the stores and the side to move. The buffer holds the longest text. It has 28 numbers of up to 5 digits and a sign,
+    /// 2 of up to 10 digits, and fewer than 32 other characters.
+    pub fn of(board: &Board, mark: Option<Mark>, turn: Side) -> Self {
         let mut text = Self(ArrayString::new());
-        text.row(board, marks, Side::South);
+        text.row(board, mark, Side::South);
         text.push('/');
-        text.row(board, marks, Side::North);
+        text.row(board, mark, Side::North);
         text.push(' ');
         text.pair(board.store(Side::South), board.store(Side::North));
         text.push(' ');
@@ -199,12 +210,12 @@ impl Written {
         &self.0
     }
 
-    fn row(&mut self, board: &Board, marks: Marks, side: Side) {
+    fn row(&mut self, board: &Board, mark: Option<Mark>, side: Side) {
         for (index, &seeds) in (0..).zip(board.pits(side)) {
             if index > 0 {
                 self.push(',');
             }
-            match marks {
+            match mark {
                 Some(mark) if seeds == 0 && (mark.is_set)(board, Pit { side, index }) => self.0.push_str(mark.letter),
                 _ => self.number(seeds.into()),
             }
@@ -282,18 +293,21 @@ pub enum ParsePositionError {
         /// Rounds by the options.
         max: u8,
     },
+    /// A reserve is bigger than at the start of the game.
+    #[error("a reserve must be at most {max} with these options")]
+    Reserve {
+        /// Seeds in a reserve at the start.
+        max: u16,
+    },
     /// A rule of the game: no game with these options has such a position.
     #[error("{0}")]
     Rule(&'static str),
-    /// The text is not a position of a game with four rows.
-    #[error(transparent)]
-    FourRow(#[from] four_row::ParsePositionError),
 }
 
 /// Reads the form only: the total may exceed that of any game, but it cannot overflow.
-fn parse_rows(text: &str, marks: Marks) -> Result<Board, ParsePositionError> {
+fn parse_rows(text: &str, mark: Option<Mark>) -> Result<Board, ParsePositionError> {
     let (south, north) = text.split_once('/').ok_or(ParsePositionError::Rows)?;
-    let rows = [parse_row(south, marks)?, parse_row(north, marks)?];
+    let rows = [parse_row(south, mark)?, parse_row(north, mark)?];
     let pits = rows[0].len();
     if rows[1].len() != pits {
         return Err(ParsePositionError::Rows);
@@ -317,10 +331,10 @@ enum WrittenPit {
     Marked(Mark),
 }
 
-fn parse_row(text: &str, marks: Marks) -> Result<ArrayVec<WrittenPit, ROW_MAX>, ParsePositionError> {
+fn parse_row(text: &str, mark: Option<Mark>) -> Result<ArrayVec<WrittenPit, ROW_MAX>, ParsePositionError> {
     let mut row = ArrayVec::new();
     for pit in text.split(',') {
-        let pit = match (marks, pit.as_bytes()) {
+        let pit = match (mark, pit.as_bytes()) {
             (Some(mark), _) if pit == mark.letter => WrittenPit::Marked(mark),
             (_, &[letter @ b'a'..=b'z']) => return Err(ParsePositionError::MarkByOptions { mark: letter.into() }),
             _ => WrittenPit::Seeds(parse_seeds(pit).ok_or(ParsePositionError::Rows)?),

@@ -1,6 +1,9 @@
 //! What is known of a variant before a game begins. Every answer is the game's own.
 
-use crate::{Contradiction, Game, GameSpec, OptionSpec, PresetSpec, Refusal, Variant, options::GameOptions};
+use crate::{
+    Contradiction, Game, GameSpec, IllegalMove, OptionSpec, PresetSpec, Refusal, Variant, illegal_move::SHARED,
+    options::GameOptions,
+};
 
 impl Variant {
     /// What is the same in all positions of the game.
@@ -46,9 +49,8 @@ impl Variant {
     }
 
     /// The rules of this game that forbid moves, beside those of every game.
-    #[must_use]
-    pub const fn refusals(self) -> &'static [Refusal] {
-        self.spec().refusals
+    pub fn refusals(self) -> impl Iterator<Item = &'static Refusal> {
+        self.spec().refusals.iter().copied().flatten()
     }
 
     /// Named sets of options; the first is `standard` (R11, R33, R47).
@@ -74,5 +76,19 @@ impl Variant {
     #[must_use]
     pub const fn contradictions(self) -> &'static [Contradiction] {
         for_variant!(self, Position => <<Position as Game>::Options as GameOptions>::CONTRADICTIONS)
+    }
+}
+
+impl IllegalMove {
+    /// The words of all reasons, of all games.
+    #[must_use]
+    pub fn reasons() -> Vec<&'static str> {
+        let mut reasons = SHARED.to_vec();
+        for refusal in Variant::ALL.iter().flat_map(|variant| variant.refusals()) {
+            if !reasons.contains(&refusal.reason) {
+                reasons.push(refusal.reason);
+            }
+        }
+        reasons
     }
 }

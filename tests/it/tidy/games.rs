@@ -3,6 +3,8 @@
 //! - in the rules `games.rs`, the list; `packed/`, forms for fast searches; and `notation/`, texts of other programs;
 //! - in the engine `games.rs`, the table of what it knows of each game.
 
+use std::fs;
+
 use mancala_server::rules::Variant;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
@@ -11,7 +13,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-use super::sources::Source;
+use super::sources::{Source, root};
 
 /// Looks for the words of games in code: `Variant::Kalah`, `kalah::…` and `"kalah"`.
 struct Words {
@@ -115,6 +117,53 @@ fn elsewhere(sources: &[Source]) -> Vec<String> {
 /// Whether a game's folder has this word of its own.
 fn is_own(source: &Source, word: &str) -> bool {
     source.package == "rules" && word.split("::").any(|part| source.module.iter().any(|folder| folder == part))
+}
+
+/// Files with the list of games in a sentence.
+const SENTENCES: [&str; 12] = [
+    "Cargo.toml",
+    "README.md",
+    "clients/typescript/README.md",
+    "clients/typescript/package.json",
+    "crates/engine/README.md",
+    "crates/rules/Cargo.toml",
+    "crates/rules/README.md",
+    "src/config/options.rs",
+    "src/http/openapi/introduction.md",
+    "src/lib.rs",
+    "web/index.html",
+    "web/public/manifest.webmanifest",
+];
+
+/// Sentences that list the games and miss one, or name them in another order.
+pub fn sentences() -> Vec<String> {
+    let misses_one =
+        |path: &&str| !lists_all(&fs::read_to_string(root().join(path)).expect("a file of the repository"));
+    SENTENCES.into_iter().filter(misses_one).map(str::to_owned).collect()
+}
+
+/// Whether each list of games in a text, which begins with the first two, has all of them.
+fn lists_all(text: &str) -> bool {
+    let titles = Variant::ALL.map(Variant::title);
+    let (last, others) = titles.split_last().expect("there are games");
+    let all = format!("{} and {last}", others.join(", "));
+    let start = others[..2].join(", ");
+    // A sentence may be broken into lines, in a comment too.
+    let words: Vec<&str> = text.split_whitespace().filter(|word| !["//!", "///"].contains(word)).collect();
+    let text = words.join(" ");
+    let lists = text.match_indices(&start).count();
+    lists > 0 && lists == text.match_indices(&all).count()
+}
+
+#[test]
+fn a_sentence_that_misses_a_game_is_found() {
+    let all = "Plays Kalah, Oware, Congkak, Bao,\n/// Omweso, Toguz Kumalak and Bestemshe: all.";
+    assert!(lists_all(all));
+    assert!(
+        !lists_all(&all.replace("Bao,", ""))
+            && !lists_all(&format!("{all} Kalah, Oware and more"))
+            && !lists_all("none")
+    );
 }
 
 #[test]

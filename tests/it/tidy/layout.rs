@@ -75,7 +75,7 @@ pub fn long_files() -> Vec<String> {
 }
 
 fn is_out_of_place(name: &str, is_folder: bool) -> bool {
-    !ROOT.contains(&name) && !(is_folder && name.starts_with('.'))
+    !(ROOT.contains(&name) || is_folder && name.starts_with('.'))
 }
 
 pub fn out_of_place() -> Vec<String> {

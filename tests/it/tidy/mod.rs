@@ -24,7 +24,7 @@ use self::sources::{Source, workspace};
 type Rule = fn(&[Source]) -> Vec<String>;
 
 /// Each rule by what it finds.
-const RULES: [(&str, Rule); 26] = [
+const RULES: [(&str, Rule); 27] = [
     ("circles of imports", circles::findings),
     ("modules of the server that are used where they may not be", boundaries::unknown_neighbours),
     ("modules of the server that MAY_USE does not list", boundaries::unlisted_modules),
@@ -36,6 +36,7 @@ const RULES: [(&str, Rule); 26] = [
     ("crates that may be unsafe", boundaries::crates_that_allow_unsafe),
     ("re-exports by glob", boundaries::globs),
     ("games that are named outside of their folders and the lists", games::findings),
+    ("sentences that list the games and miss one", |_| games::sentences()),
     ("statements without a span", statements::without_span),
     ("statements that PostgreSQL has not checked at compile time", statements::unchecked),
     ("files that name archived_log beside the reader of logs", statements::of_archives_elsewhere),

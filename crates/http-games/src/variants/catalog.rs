@@ -171,9 +171,9 @@ fn fault(error: &OptionsError, given: &[(String, OptionValue)]) -> FieldError {
     let value = given.iter().find(|(name, _)| Some(name.as_str()) == error.option()).map(|(_, value)| value);
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let (code, values) = match error {
-        OptionsError::UnknownPreset { variant, .. } => {
-            let presets = variant.presets().iter().map(|preset| preset.name.to_owned());
-            ("not_one_of", Some(presets.collect()))
+        OptionsError::UnknownPreset { presets, .. } => {
+            let names = presets.iter().map(|preset| preset.name.to_owned());
+            ("not_one_of", Some(names.collect()))
         }
         OptionsError::UnknownOption { .. } => ("unknown_field", None),
         OptionsError::Repeated { .. } => ("duplicate_field", None),

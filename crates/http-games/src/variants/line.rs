@@ -33,7 +33,7 @@ use mancala_http::{
 use mancala_rules::{AnyOptions, AnyPosition, Effect, IllegalMove, Move, OptionSpec, Outcome, Side, Variant};
 use mancala_wire::view::{
     board::{BoardView, ScoreView, legal_moves},
-    moves::EffectView,
+    moves::{EffectJson, EffectView},
     options::OptionValueView,
     wire::SideWord,
 };
@@ -234,7 +234,8 @@ struct LineMoveView {
     /// The side that made it.
     side: SideWord,
     /// What happened on the board, in order.
-    effects: Vec<EffectView>,
+    #[schema(value_type = Vec<EffectView>)]
+    effects: Vec<EffectJson>,
     /// The position after it, in text notation.
     #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
     position: String,
@@ -281,7 +282,7 @@ impl LineMoveView {
         Self {
             word: m.to_string(),
             side: side.into(),
-            effects: effects.iter().map(EffectView::of).collect(),
+            effects: effects.iter().map(EffectJson::of).collect(),
             position: after.to_string(),
             board: BoardView::of(after),
             turn: turn(after),

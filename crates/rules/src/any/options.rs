@@ -51,7 +51,7 @@ impl AnyOptions {
         kinds: fn(&OptionSpec) -> OptionKind,
     ) -> Result<Self, OptionsError> {
         for_variant!(variant, Position => {
-            <Position as Game>::Options::within(variant, preset, overrides, kinds).map(Self::from)
+            <Position as Game>::Options::within(variant.word(), preset, overrides, kinds).map(Self::from)
         })
     }
 
@@ -62,7 +62,7 @@ impl AnyOptions {
     ///
     /// As [`AnyOptions::new`], and for a text of any other form.
     pub fn parse(variant: Variant, preset: &str, overrides: &str) -> Result<Self, OptionsError> {
-        let overrides = parse_overrides(variant, variant.options(), overrides)?;
+        let overrides = parse_overrides(variant.word(), variant.options(), overrides)?;
         Self::within(variant, preset, &overrides, OptionSpec::recorded_kind)
     }
 
@@ -84,7 +84,7 @@ impl AnyOptions {
     ///
     /// As [`AnyOptions::parse`].
     pub fn parse_recorded(variant: Variant, preset: &str, overrides: &str) -> Result<Self, OptionsError> {
-        let overrides = parse_overrides(variant, variant.options(), overrides)?;
+        let overrides = parse_overrides(variant.word(), variant.options(), overrides)?;
         Self::recorded(variant, preset, &overrides)
     }
 

@@ -7,10 +7,9 @@ use std::{
     mem,
 };
 
-use super::{AnyBoard, Pending};
 use crate::{
-    AnyOptions, Board, Effect, Game, History, House, IllegalMove, Lockstep, Move, MoveList, Outcome, ParseMoveError,
-    ParsePositionError, Pit, Round, Side, State, Variant,
+    AnyBoard, AnyOptions, Board, Effect, Game, History, House, IllegalMove, Lockstep, Move, MoveList, Outcome,
+    ParseMoveError, ParsePositionError, Pending, Pit, Round, Side, State, Variant,
 };
 
 /// A position of one of the games, with its options. Either it has a legal move or the game is over (R13).
@@ -143,7 +142,7 @@ impl AnyPosition {
 
     /// Whether a side can win a pit of the other side in this game: in Toguz Kumalak (R44).
     #[must_use]
-    pub fn can_have_tuzdyks(&self) -> bool {
+    pub fn has_tuzdyks(&self) -> bool {
         self.variant().spec().has_tuzdyks
     }
 
@@ -315,7 +314,7 @@ impl AnyPosition {
         for_game!(&self.state, State, position => position.essence().to_string())
     }
 
-    /// Feeds a hasher with what [`AnyPosition::essence`] writes.
+    /// Feeds a hasher with the position without the parts that do not affect the rest of the game, and with its options.
     pub fn hash_essence(&self, hasher: &mut impl Hasher) {
         for_game!(&self.state, State, position => position.essence().hash(hasher));
     }
@@ -356,12 +355,12 @@ impl AnyPosition {
 }
 
 fn recurring(position: &impl Game) -> Option<(Board, Side)> {
-    position.recurring_board().map(|board| (*board, position.turn()))
+    position.recurring().map(|(board, _)| (*board, position.turn()))
 }
 
 /// Updates the history of the position `before` to that of the `next` one, which came right after it (R8, R45).
 fn remember(before: Option<(Board, Side)>, next: &impl Game, history: &mut History) {
-    let Some(((board, turn), after)) = before.zip(next.recurring_board()) else { return };
+    let Some(((board, turn), (after, _))) = before.zip(next.recurring()) else { return };
     if next.outcome().is_some() || after.stores() != board.stores() {
         history.clear();
     } else {
@@ -374,8 +373,10 @@ fn remember(before: Option<(Board, Side)>, next: &impl Game, history: &mut Histo
 fn play_into_repetition<G: Game>(position: &G, m: Move) -> Result<(G, Vec<Effect>), IllegalMove> {
     let (next, _) = position.play(m, &History::EMPTY)?;
     let mut history = History::EMPTY;
-    for (board, turn) in (1..position.repetitions()).filter_map(|_| recurring(&next)) {
-        history.push(board, turn);
+    if let Some((board, most)) = next.recurring() {
+        for _ in 1..most {
+            history.push(*board, next.turn());
+        }
     }
     position.play(m, &history)
 }

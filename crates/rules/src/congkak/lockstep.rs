@@ -1,9 +1,9 @@
 //! The lockstep opening of Congkak: both sides choose a pit and sow at once, a seed each in step (R10). Knows no other
 //! opening, and nothing of rounds.
 
-use super::{Lockstep, Position};
+use super::Position;
 use crate::{
-    Board, Effect, Pit, Place, Side,
+    Board, Effect, Lockstep, Pit, Place, Side,
     effect::EffectSink,
     ring::{Ring, Spots},
 };

@@ -4,13 +4,13 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
-use super::{Lockstep, MatchVictory, Opening, Options, RefillFrom, RoundStarter, Rounds, refusals};
+use super::{MatchVictory, Opening, Options, RefillFrom, RoundStarter, Rounds, refusals};
 use crate::{
-    AnyBoard, Board, BySide, Effect, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome,
-    PLIES_MAX, ParsePositionError, Pit, Place, Round, Side,
+    AnyBoard, Board, BySide, Effect, EndReason, Game, GameSpec, History, IllegalMove, Lockstep, Move, MoveList,
+    Outcome, PLIES_MAX, ParsePositionError, Pit, Place, Round, Side,
     effect::EffectSink,
     ring::{ROW_MAX, Spots},
-    setup::{Flag, Flags, Mark, Setup, Written, check_total, parse_number, parse_pair},
+    setup::{Flag, Flags, Mark, Setup, Total, Written, parse_number, parse_pair},
     sowing,
 };
 
@@ -61,10 +61,10 @@ impl Position {
     }
 
     /// The position of a position text (R12), ended where the rules end it (R8).
-    fn read(options: Options, text: &str, any_total: bool) -> Result<Self, ParsePositionError> {
+    fn read(options: Options, text: &str, total: Total) -> Result<Self, ParsePositionError> {
         let setup = Setup::of(text)?;
-        let marks = (options.rounds == Rounds::Multi && options.burnt_pits).then_some(BURNT);
-        let board = setup.two_rows(options.pits, marks)?;
+        let mark = (options.rounds == Rounds::Multi && options.burnt_pits).then_some(BURNT);
+        let board = setup.two_rows(options.pits, mark)?;
         let (mut flags, chosen) = read_flags(setup.flags)?;
         let (round, opener, points) = read_round(options, &setup, flags)?;
         let (turn, plies) = (setup.turn, setup.plies);
@@ -73,7 +73,7 @@ impl Position {
         }
         let lockstep = flags.has(LOCKSTEP).then_some(Lockstep { chosen });
         flags.clear(LOCKSTEP);
-        check_total(&board, options.total(), any_total)?;
+        total.check(&board, options.total())?;
         let mut position = Self { options, board, turn, flags, lockstep, plies, round, opener, points, reason: None };
         position.check_lockstep()?;
         if !position.is_over() && position.round_is_over() {
@@ -294,8 +294,8 @@ impl Game for Position {
             "Mak Khom",
         ],
         rules: include_str!("congkak.md"),
-        refusals: refusals::ALL,
-        ..GameSpec::TWO_ROWS
+        refusals: &[refusals::ALL],
+        ..GameSpec::PLAIN
     };
 
     /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
@@ -320,11 +320,11 @@ impl Game for Position {
     }
 
     fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, false)
+        Self::read(options, text, Total::OfOptions)
     }
 
     fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, true)
+        Self::read(options, text, Total::Any)
     }
 
     /// Without the plies and the extra move, which cannot be declined.
@@ -458,7 +458,8 @@ impl fmt::Display for Position {
             flags.raise(LOCKSTEP);
         }
         let mut text = Written::of(&self.board, Some(BURNT), self.turn).flags(flags, &FLAGS);
-        if let Some(pit) = self.lockstep.and_then(|lockstep| lockstep.chosen) {
+        let chosen = self.lockstep.and_then(|lockstep| lockstep.chosen);
+        if let Some(pit) = chosen.filter(|pit| usize::from(pit.index) < ROW_MAX) {
             text.push(char::from(b'A' + pit.index));
         }
         let mut text = text.plies(self.plies);

@@ -1,6 +1,5 @@
 //! Seeds in pits and reserves, houses, and a blocked pit. Knows nothing of turns or rules.
 
-use super::pit::RingPit;
 use crate::{BySide, Direction, Effect, PITS_MAX, Pit, Place, Side, effect::EffectSink};
 
 /// All seeds of a game, in pits, reserves and the hand (R19).
@@ -28,10 +27,10 @@ impl Board {
         }
     }
 
-    /// Seeds in this pit.
+    /// Seeds in this pit; none if the board has no such pit.
     #[must_use]
     pub fn seeds(&self, pit: Pit) -> u16 {
-        self.pits[pit.side][pit.place()]
+        self.pits[pit.side].get(usize::from(pit.index)).copied().unwrap_or(0)
     }
 
     /// Seeds in the reserve of this side.
@@ -72,30 +71,30 @@ impl Board {
         Pit::front(side).all(|pit| self.seeds(pit) == 0)
     }
 
-    pub(super) fn set_reserve(&mut self, side: Side, seeds: u16) {
+    pub(crate) fn set_reserve(&mut self, side: Side, seeds: u16) {
         self.reserves[side] = seeds;
     }
 
-    pub(super) fn set_house(&mut self, side: Side, owned: bool) {
+    pub(crate) fn set_house(&mut self, side: Side, owned: bool) {
         self.houses[side] = owned;
     }
 
-    pub(super) fn set_blocked(&mut self, pit: Option<Pit>) {
+    pub(crate) fn set_blocked(&mut self, pit: Option<Pit>) {
         self.blocked = pit;
     }
 
     /// Takes all seeds of a pit.
-    pub(super) fn lift(&mut self, pit: Pit) -> u16 {
+    pub(crate) fn lift(&mut self, pit: Pit) -> u16 {
         std::mem::take(&mut self.pits[pit.side][pit.place()])
     }
 
     /// Adds seeds to a pit.
-    pub(super) fn drop(&mut self, pit: Pit, seeds: u16) {
+    pub(crate) fn drop(&mut self, pit: Pit, seeds: u16) {
         self.pits[pit.side][pit.place()] += seeds;
     }
 
     /// Moves seeds from the reserve of the pit's side to the pit; no more than there are.
-    pub(super) fn place(&mut self, pit: Pit, seeds: u16, effects: &mut impl EffectSink) {
+    pub(crate) fn place(&mut self, pit: Pit, seeds: u16, effects: &mut impl EffectSink) {
         let seeds = seeds.min(self.reserves[pit.side]);
         if seeds > 0 {
             self.reserves[pit.side] -= seeds;
@@ -105,7 +104,7 @@ impl Board {
     }
 
     /// Sows one lap: a seed in each pit after `from`, which is not passed over. Returns the pit of the last seed.
-    pub(super) fn sow(&mut self, from: Pit, direction: Direction, hand: u16, effects: &mut impl EffectSink) -> Pit {
+    pub(crate) fn sow(&mut self, from: Pit, direction: Direction, hand: u16, effects: &mut impl EffectSink) -> Pit {
         let mut last = from;
         for _ in 0..hand {
             last = last.after(1, direction);

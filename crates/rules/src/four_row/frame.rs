@@ -4,7 +4,7 @@ use super::{Board, refusals};
 use crate::{Effect, EndReason, IllegalMove, Move, Outcome, PITS_MAX, PLIES_MAX, Side, effect::EffectSink};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     pub board: Board,
     /// The side to move; once the game is over, that of R31.
     pub turn: Side,
@@ -14,7 +14,7 @@ pub(super) struct Frame {
 
 /// How a game has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct End {
+pub(crate) struct End {
     pub winner: Option<Side>,
     pub reason: Option<EndReason>,
 }

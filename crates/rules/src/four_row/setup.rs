@@ -1,19 +1,19 @@
-//! The position text (R22): six fields that hold everything about a position except its options.
+//! What a position text of a game with four rows has beside the common fields (R22): pits with marks, reserves, and its flags.
 //!
-//! An example is `0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0/0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0 22-22 S - 0 1S`. A [`Setup`] is the
-//! content of such a text. The game decides whether it has such a position.
+//! An example is `0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0/0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0 22-22 S - 0 1S`. The flags are those of all
+//! such games, because their texts have one form. A game refuses those that its options do not raise.
 
 use std::fmt::{self, Write};
 
-use super::{Board, board::SEEDS, pit::RingPit};
+use super::Board;
 use crate::{
-    BySide, Direction, PITS_MAX, Pit, Side,
+    BySide, Direction, PITS_MAX, ParsePositionError, Pit, Side,
     setup::{self, SINGLE_ROUND, parse_number, parse_pair, parse_side},
 };
 
 /// The content of a position text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Setup {
+pub(crate) struct Content {
     pub board: Board,
     pub turn: Side,
     pub flags: Flags,
@@ -22,7 +22,7 @@ pub(super) struct Setup {
 
 /// The fourth field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Flags {
+pub(crate) enum Flags {
     /// The game runs.
     Running(Running),
     /// The game is over, and this side has won; `None` is a draw.
@@ -31,7 +31,7 @@ pub(super) enum Flags {
 
 /// The flags of a running game, in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Running {
+pub(crate) struct Running {
     /// `s`: the next pit to be filled.
     pub arranging: Option<Pit>,
     /// `e`: a choice is open.
@@ -46,7 +46,7 @@ pub(super) struct Running {
 
 /// `eEU`, `eI` or `eG7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OpenChoice {
+pub(crate) struct OpenChoice {
     pub pit: Pit,
     pub hand: Option<u16>,
     pub direction: Option<Direction>,
@@ -54,7 +54,7 @@ pub(super) struct OpenChoice {
 
 /// The captures of a turn of Omweso, as far as the options need them (R22).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Captures {
+pub(crate) struct Captures {
     /// `c`: something.
     pub any: bool,
     /// `x`: at `A`.
@@ -63,44 +63,35 @@ pub(super) struct Captures {
     pub at_h: bool,
 }
 
-/// Why a text is not a position of a game with four rows, beside what any text may lack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParsePositionError {
+/// What a position text of a game with four rows must be like, beside what all texts must.
+pub mod required {
     /// The first field is not two lists of counts with their marks.
-    #[error(
-        "the pits must be two lists of {PITS_MAX} seed counts, each with the marks n and t or without, such as 0,6n,2t"
-    )]
-    Pits,
+    pub const PITS: &str =
+        "the pits must be two lists of 16 seed counts, each with the marks n and t or without, such as 0,6n,2t";
+
     /// The second field is not two counts.
-    #[error("the reserves must be two seed counts, such as 22-22, each at most {SEEDS}")]
-    Reserves,
+    pub const RESERVES: &str = "the reserves must be two seed counts, such as 22-22, each at most 64";
+
     /// The fourth field is not a list of flags.
-    #[error("the flags must be - or s, e, c, x, y, K, k, F, f in this order, or oS, oN or od alone")]
-    Flags,
-    /// A reserve is bigger than at the start of the game.
-    #[error("a reserve must be at most {max} with these options")]
-    Reserve {
-        /// Seeds in a reserve at the start.
-        max: u16,
-    },
+    pub const FLAGS: &str = "the flags must be - or s, e, c, x, y, K, k, F, f in this order, or oS, oN or od alone";
+
     /// The mark of a house is not at E, or the options have no house.
-    #[error("the mark n can only be at E, and only with options that have a house")]
-    House,
+    pub const HOUSE: &str = "the mark n can only be at E, and only with options that have a house";
+
     /// The mark of a blocked pit cannot be there.
-    #[error("the mark t cannot occur there with these options and the rest of the position")]
-    Blocked,
+    pub const BLOCKED: &str = "the mark t cannot occur there with these options and the rest of the position";
+
     /// The flags of an open choice cannot be.
-    #[error("the flags e, c, x and y cannot stand so with these options and the rest of the position")]
-    Choice,
+    pub const CHOICE: &str = "the flags e, c, x and y cannot stand so with these options and the rest of the position";
+
     /// The flag of an arrangement cannot be.
-    #[error("the flag s cannot occur with these options and the rest of the position")]
-    Arranging,
+    pub const ARRANGING: &str = "the flag s cannot occur with these options and the rest of the position";
+
     /// The flags of a first turn cannot be.
-    #[error("the flags F and f stand without others, and the side to move has its own")]
-    FirstTurn,
+    pub const FIRST_TURN: &str = "the flags F and f stand without others, and the side to move has its own";
 }
 
-impl fmt::Display for Setup {
+impl fmt::Display for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { board, turn, flags, plies } = self;
         for (side, end) in [(Side::South, '/'), (Side::North, ' ')] {
@@ -124,7 +115,7 @@ impl fmt::Display for Setup {
 }
 
 /// The index of `E`, the house (R24).
-pub(super) const HOUSE: u8 = 4;
+pub(crate) const HOUSE: u8 = 4;
 
 fn write_flags(f: &mut impl Write, flags: Flags, turn: Side) -> fmt::Result {
     match flags {
@@ -157,18 +148,19 @@ fn write_flags(f: &mut impl Write, flags: Flags, turn: Side) -> fmt::Result {
     }
 }
 
-impl Setup {
+impl Content {
     /// Reads a position text. Checks the form only, and that no sum can overflow.
-    pub fn of(text: &str) -> Result<Self, crate::ParsePositionError> {
+    pub fn of(text: &str) -> Result<Self, ParsePositionError> {
         let setup = setup::Setup::of(text)?;
         let mut board = Board::default();
-        let (south, north) = setup.pits.split_once('/').ok_or(ParsePositionError::Pits)?;
+        let (south, north) = setup.pits.split_once('/').ok_or(ParsePositionError::Rule(required::PITS))?;
         read_pits(&mut board, Side::South, south)?;
         read_pits(&mut board, Side::North, north)?;
-        let (south, north) = parse_pair(setup.banks, parse_seeds).ok_or(ParsePositionError::Reserves)?;
+        let (south, north) =
+            parse_pair(setup.banks, parse_seeds).ok_or(ParsePositionError::Rule(required::RESERVES))?;
         board.set_reserve(Side::South, south);
         board.set_reserve(Side::North, north);
-        let flags = parse_flags(setup.flags, setup.turn).ok_or(ParsePositionError::Flags)?;
+        let flags = parse_flags(setup.flags, setup.turn).ok_or(ParsePositionError::Rule(required::FLAGS))?;
         setup.check_single_round()?;
         Ok(Self { board, turn: setup.turn, flags, plies: setup.plies })
     }
@@ -178,29 +170,29 @@ impl Setup {
 fn read_pits(board: &mut Board, side: Side, text: &str) -> Result<(), ParsePositionError> {
     let mut counts = text.split(',');
     for pit in Pit::all(side) {
-        let count = counts.next().ok_or(ParsePositionError::Pits)?;
+        let count = counts.next().ok_or(ParsePositionError::Rule(required::PITS))?;
         let (count, blocked) = count.strip_suffix('t').map_or((count, false), |rest| (rest, true));
         let (count, house) = count.strip_suffix('n').map_or((count, false), |rest| (rest, true));
-        board.drop(pit, parse_seeds(count).ok_or(ParsePositionError::Pits)?);
+        board.drop(pit, parse_seeds(count).ok_or(ParsePositionError::Rule(required::PITS))?);
         if house {
             if pit.index != HOUSE {
-                return Err(ParsePositionError::House);
+                return Err(ParsePositionError::Rule(required::HOUSE));
             }
             board.set_house(side, true);
         }
         if blocked {
             if board.blocked().is_some() {
-                return Err(ParsePositionError::Blocked);
+                return Err(ParsePositionError::Rule(required::BLOCKED));
             }
             board.set_blocked(Some(pit));
         }
     }
-    if counts.next().is_some() { Err(ParsePositionError::Pits) } else { Ok(()) }
+    if counts.next().is_some() { Err(ParsePositionError::Rule(required::PITS)) } else { Ok(()) }
 }
 
 fn parse_seeds(text: &str) -> Option<u16> {
     let seeds = u16::try_from(parse_number(text)?).ok()?;
-    (seeds <= SEEDS).then_some(seeds)
+    (seeds <= super::SEEDS).then_some(seeds)
 }
 
 fn parse_flags(text: &str, turn: Side) -> Option<Flags> {

@@ -25,7 +25,7 @@ game_options! {
     }
 
     contradictions: [
-        // These two send the same seeds to different places.
+        // The two send the same seeds to different places.
         excludes("majority_remaining", word(MajorityRemaining::Sweep.word()), "remaining", word(Remaining::Discard.word())),
     ];
 

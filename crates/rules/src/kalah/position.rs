@@ -10,7 +10,7 @@ use crate::{
     PLIES_MAX, ParsePositionError, Pit, Place, ROW_MAX, Side,
     effect::EffectSink,
     ring::Spots,
-    setup::{Flag, Flags, Setup, Written, check_total},
+    setup::{Flag, Flags, Setup, Total, Written},
     sowing,
 };
 
@@ -53,13 +53,13 @@ impl Position {
     }
 
     /// The position of a position text (R12), ended where the rules end it (R8).
-    fn read(options: Options, text: &str, any_total: bool) -> Result<Self, ParsePositionError> {
+    fn read(options: Options, text: &str, total: Total) -> Result<Self, ParsePositionError> {
         let setup = Setup::of(text)?;
         let board = setup.two_rows(options.pits, None)?;
         setup.check_single_round()?;
         let flags = Flags::read(setup.flags, &FLAGS)?;
         check_flags(options, flags, setup.turn)?;
-        check_total(&board, options.total(), any_total)?;
+        total.check(&board, options.total())?;
         let mut position = Self { options, board, turn: setup.turn, flags, plies: setup.plies, reason: None };
         if !position.is_over() {
             match position.end_of_sowing() {
@@ -247,7 +247,7 @@ impl Game for Position {
         title: "Kalah",
         aliases: &["Kalaha", "Mancala", "Mankala", "Awalé", "Калах"],
         rules: include_str!("kalah.md"),
-        ..GameSpec::TWO_ROWS
+        ..GameSpec::PLAIN
     };
 
     /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
@@ -264,11 +264,11 @@ impl Game for Position {
     }
 
     fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, false)
+        Self::read(options, text, Total::OfOptions)
     }
 
     fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, true)
+        Self::read(options, text, Total::Any)
     }
 
     /// Without the plies, the change of seats, and an extra move that cannot be declined.

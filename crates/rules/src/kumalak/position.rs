@@ -14,7 +14,7 @@ use crate::{
     effect::EffectSink,
     options::MajorityRemaining,
     ring::Ring,
-    setup::{Flag, Flags, Mark, Setup, Written, check_total},
+    setup::{Flag, Flags, Mark, Setup, Total, Written},
 };
 
 /// `t`: a tuzdyk; its owner is the other side.
@@ -29,9 +29,9 @@ const TUZDYKS: &str = "a row has at most one tuzdyk, not in its last pit, and no
 /// [`AnyPosition`](crate::AnyPosition) keeps the two together.
 ///
 /// ```
-/// use mancala_rules::{Game, History, kumalak::{Position, toguz_kumalak}};
+/// use mancala_rules::{Game, History, toguz_kumalak::{Position, Preset}};
 ///
-/// let opening = Position::opening(toguz_kumalak::Preset::Standard.options());
+/// let opening = Position::opening(Preset::Standard.options());
 /// let (position, effects) = opening.play("I".parse()?, &History::default())?;
 /// assert_eq!(position.to_string(), "9,9,9,9,9,9,9,9,1/10,10,10,10,10,10,10,0,9 10-0 N - 1 1S");
 /// assert_eq!(effects.len(), 11);
@@ -56,14 +56,14 @@ impl<O: KumalakOptions> Position<O> {
     }
 
     /// The position of a position text (R12), ended where the rules end it (R8).
-    fn read(options: O, text: &str, any_total: bool) -> Result<Self, ParsePositionError> {
+    fn read(options: O, text: &str, total: Total) -> Result<Self, ParsePositionError> {
         let rules = options.rules();
         let setup = Setup::of(text)?;
         let board = setup.two_rows(rules.pits, rules.tuzdyk.map(|_| TUZDYK))?;
         setup.check_single_round()?;
         check_tuzdyks(rules, &board)?;
         let over = Flags::read(setup.flags, &[Flag::OVER])?.has(Flag::OVER);
-        check_total(&board, rules.total(), any_total)?;
+        total.check(&board, rules.total())?;
         let mut position = Self { options, board, turn: setup.turn, over, plies: setup.plies, reason: None };
         if !position.over {
             position.end_if_over();
@@ -83,7 +83,7 @@ impl<O: KumalakOptions> Position<O> {
     /// R42: lifts all seeds of a pit and drops them one by one. A single seed goes into the next pit. If there are several, the
     /// first one goes into the pit itself. Returns the pit that the last seed reached; `None` if there was nothing to sow.
     ///
-    /// The hand holds at most [`SEEDS_MAX`] seeds, and each turn of the loop drops one of them.
+    /// The hand holds at most [`SEEDS_MAX`](crate::SEEDS_MAX) seeds, and each turn of the loop drops one of them.
     fn sow(&mut self, pit: Pit, effects: &mut impl EffectSink) -> Option<Pit> {
         let ring = self.board.ring();
         let origin = ring.pit(pit)?;
@@ -245,11 +245,11 @@ impl<O: KumalakOptions> Game for Position<O> {
     }
 
     fn parse(options: O, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, false)
+        Self::read(options, text, Total::OfOptions)
     }
 
     fn parse_with_any_total(options: O, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, true)
+        Self::read(options, text, Total::Any)
     }
 
     /// Without the plies.
@@ -323,12 +323,8 @@ impl<O: KumalakOptions> Game for Position<O> {
         }
     }
 
-    fn recurring_board(&self) -> Option<&Board> {
-        Some(&self.board)
-    }
-
-    fn repetitions(&self) -> u8 {
-        self.options.rules().repetition
+    fn recurring(&self) -> Option<(&Board, u8)> {
+        Some((&self.board, self.options.rules().repetition))
     }
 }
 

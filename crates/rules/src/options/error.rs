@@ -1,7 +1,6 @@
 //! Why options are refused. Knows the message of each reason, not how to find it.
 
-use super::{OptionKind, OptionValue};
-use crate::Variant;
+use super::{OptionKind, OptionValue, PresetSpec};
 
 /// Why options were refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -9,16 +8,18 @@ pub enum OptionsError {
     /// The variant has no preset of this name.
     #[error("{variant} has no preset {preset:?}")]
     UnknownPreset {
-        /// The game.
-        variant: Variant,
+        /// The word of the game.
+        variant: &'static str,
         /// The name that was given.
         preset: String,
+        /// The presets that it has.
+        presets: &'static [PresetSpec],
     },
     /// The variant has no option of this name.
     #[error("{variant} has no option {option:?}")]
     UnknownOption {
-        /// The game.
-        variant: Variant,
+        /// The word of the game.
+        variant: &'static str,
         /// The name that was given.
         option: String,
     },

@@ -4,7 +4,6 @@ use super::{
     Contradiction, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec, check_contradictions,
     check_overrides, write_overrides,
 };
-use crate::Variant;
 
 /// The options of one game, as `game_options!` declares them.
 pub trait GameOptions: Copy {
@@ -36,12 +35,12 @@ pub trait GameOptions: Copy {
     ///
     /// As [`AnyOptions::new`](crate::AnyOptions::new).
     fn within(
-        variant: Variant,
+        variant: &'static str,
         preset: &str,
         overrides: &[(String, OptionValue)],
         kinds: fn(&OptionSpec) -> OptionKind,
     ) -> Result<Self, OptionsError> {
-        let unknown = || OptionsError::UnknownPreset { variant, preset: preset.to_owned() };
+        let unknown = || OptionsError::UnknownPreset { variant, preset: preset.to_owned(), presets: Self::PRESETS };
         let mut options = Self::of_preset(preset).ok_or_else(unknown)?;
         check_overrides(variant, Self::OPTIONS, options.preset(), overrides, kinds)?;
         for (name, value) in overrides {

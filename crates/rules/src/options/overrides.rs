@@ -1,7 +1,6 @@
 //! Choices that differ from a preset: how they are read, checked one by one, and written. Knows no option by name.
 
 use super::{OptionBounds, OptionKind, OptionSpec, OptionValue, OptionsError, PresetSpec};
-use crate::Variant;
 
 /// The values that an option may have: [`OptionSpec::kind`] or [`OptionSpec::recorded_kind`].
 pub(crate) type Kinds = fn(&OptionSpec) -> OptionKind;
@@ -9,7 +8,7 @@ pub(crate) type Kinds = fn(&OptionSpec) -> OptionKind;
 /// Checks each override by itself. The loop ends at the first unknown or repeated name. So the inner search visits at
 /// most as many names as there are options.
 pub(crate) fn check_overrides(
-    variant: Variant,
+    variant: &'static str,
     options: &'static [OptionSpec],
     preset: &PresetSpec,
     overrides: &[(String, OptionValue)],
@@ -37,7 +36,7 @@ pub(crate) fn check_overrides(
 
 /// Reads overrides as a game record writes them, such as `seeds=5;pie=true`; an empty text has none.
 pub(crate) fn parse_overrides(
-    variant: Variant,
+    variant: &'static str,
     options: &'static [OptionSpec],
     text: &str,
 ) -> Result<Vec<(String, OptionValue)>, OptionsError> {
@@ -81,6 +80,10 @@ fn find(options: &'static [OptionSpec], name: &str) -> Option<&'static OptionSpe
     options.iter().find(|spec| spec.name == name)
 }
 
-fn known(variant: Variant, options: &'static [OptionSpec], name: &str) -> Result<&'static OptionSpec, OptionsError> {
+fn known(
+    variant: &'static str,
+    options: &'static [OptionSpec],
+    name: &str,
+) -> Result<&'static OptionSpec, OptionsError> {
     find(options, name).ok_or_else(|| OptionsError::UnknownOption { variant, option: name.to_owned() })
 }

@@ -11,7 +11,7 @@ use crate::{
     effect::EffectSink,
     options::MajorityRemaining,
     ring::{ROW_MAX, Spots},
-    setup::{Flag, Flags, Setup, Written, check_total},
+    setup::{Flag, Flags, Setup, Total, Written},
     sowing,
 };
 
@@ -50,12 +50,12 @@ impl Position {
     }
 
     /// The position of a position text (R12), ended where the rules end it (R8).
-    fn read(options: Options, text: &str, any_total: bool) -> Result<Self, ParsePositionError> {
+    fn read(options: Options, text: &str, total: Total) -> Result<Self, ParsePositionError> {
         let setup = Setup::of(text)?;
         let board = setup.two_rows(options.pits, None)?;
         setup.check_single_round()?;
         let over = Flags::read(setup.flags, &[Flag::OVER])?.has(Flag::OVER);
-        check_total(&board, options.total(), any_total)?;
+        total.check(&board, options.total())?;
         let mut position = Self { options, board, turn: setup.turn, over, plies: setup.plies, reason: None };
         if !position.over {
             position.end_if_over();
@@ -251,8 +251,8 @@ impl Game for Position {
             "Abapa",
         ],
         rules: include_str!("oware.md"),
-        refusals: refusals::ALL,
-        ..GameSpec::TWO_ROWS
+        refusals: &[refusals::ALL],
+        ..GameSpec::PLAIN
     };
 
     /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2). With one
@@ -268,11 +268,11 @@ impl Game for Position {
     }
 
     fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, false)
+        Self::read(options, text, Total::OfOptions)
     }
 
     fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, true)
+        Self::read(options, text, Total::Any)
     }
 
     /// Without the plies.
@@ -334,12 +334,8 @@ impl Game for Position {
         }
     }
 
-    fn recurring_board(&self) -> Option<&Board> {
-        Some(&self.board)
-    }
-
-    fn repetitions(&self) -> u8 {
-        self.options.repetition
+    fn recurring(&self) -> Option<(&Board, u8)> {
+        Some((&self.board, self.options.repetition))
     }
 }
 

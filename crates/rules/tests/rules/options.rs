@@ -2,11 +2,7 @@
 
 use mancala_rules::{
     AnyOptions, AnyPosition, Effect, GameOptions, OptionKind, OptionSpec, OptionValue, OptionsError, Side, Variant,
-    congkak,
-    four_row::{bao, omweso},
-    kalah,
-    kumalak::{bestemshe, toguz_kumalak},
-    oware,
+    bao, bestemshe, congkak, kalah, omweso, oware, toguz_kumalak,
 };
 
 const KALAH: Variant = Variant::Kalah;

@@ -136,7 +136,7 @@ impl BoardView {
                 reserve: board.reserve(side),
                 house: position.house(side).map(House::is_owned),
                 blocked: position.can_block().then(blocked),
-                tuzdyk: position.can_have_tuzdyks().then(tuzdyk),
+                tuzdyk: position.has_tuzdyks().then(tuzdyk),
                 burnt: position.can_burn().then(burnt),
             }
         };

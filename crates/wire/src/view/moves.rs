@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mancala_domain::{Ply, PlyAction};
-use mancala_rules::{Effect, Place, Side};
+use mancala_rules::{Effect, OwnEffect, Place, Side};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use utoipa::ToSchema;
@@ -33,7 +33,8 @@ pub struct MoveView {
     #[schema(minimum = 0, example = 12400)]
     elapsed_ms: u64,
     /// What happened on the board, in order. A client can animate the move without knowing the rules.
-    effects: Vec<EffectView>,
+    #[schema(value_type = Vec<EffectView>)]
+    effects: Vec<EffectJson>,
     /// The position after it, in text notation.
     #[schema(example = "4,4,0,5,5,5/4,4,4,4,4,4 1-0 S e 1 1S")]
     position: String,
@@ -198,6 +199,27 @@ pub enum EffectView {
     },
 }
 
+/// An effect as JSON.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum EffectJson {
+    Shared(EffectView),
+    Own(OwnEffectView),
+}
+
+/// An effect that only one game knows.
+#[derive(Clone, Debug, Serialize)]
+pub struct OwnEffectView {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    side: Option<SideWord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seeds: Option<u16>,
+}
+
 /// A [`MoveView`] as JSON, because an answer to a move contains it twice: in the game and beside it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
@@ -219,8 +241,8 @@ impl MoveView {
             at: Timestamp(ply.at),
             elapsed_ms: u64::try_from(ply.elapsed.whole_milliseconds()).unwrap_or(0),
             effects: match ply.mv {
-                PlyAction::Move(_) => ply.effects.iter().map(EffectView::of).collect(),
-                PlyAction::Takeback { to_ply, .. } => vec![EffectView::Takeback { to_ply }],
+                PlyAction::Move(_) => ply.effects.iter().map(EffectJson::of).collect(),
+                PlyAction::Takeback { to_ply, .. } => vec![EffectJson::Shared(EffectView::Takeback { to_ply })],
             },
             position: ply.position.to_string(),
             board: None,
@@ -241,10 +263,10 @@ impl MoveView {
     }
 }
 
-impl EffectView {
+impl EffectJson {
     pub fn of(effect: &Effect) -> Self {
         let store = |side: &Side| Place::Store(*side).to_string();
-        match effect {
+        Self::Shared(match effect {
             Effect::Lift { pit, seeds } => EffectView::Lift { pit: pit.to_string(), seeds: *seeds },
             Effect::Relay { pit, seeds } => EffectView::Relay { pit: pit.to_string(), seeds: *seeds },
             Effect::Sow { to } => EffectView::Sow { to: to.to_string() },
@@ -289,7 +311,14 @@ impl EffectView {
             Effect::Reserve { side, seeds } => EffectView::Reserve { side: (*side).into(), seeds: *seeds },
             Effect::Unblock { pit } => EffectView::Unblock { pit: pit.to_string() },
             Effect::Block { pit } => EffectView::Block { pit: pit.to_string() },
-        }
+            Effect::Own(effect) => return Self::Own(OwnEffectView::of(effect)),
+        })
+    }
+}
+
+impl OwnEffectView {
+    fn of(&OwnEffect { kind, pit, side, seeds }: &OwnEffect) -> Self {
+        Self { kind, pit: pit.map(|pit| pit.to_string()), side: side.map(Into::into), seeds }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Position texts that no game has, words of another form, and options that exclude each other.
 
 use mancala_rules::{
-    AnyOptions, AnyPosition, EndReason, Move, ParseMoveError, ParsePositionError as ReadError, SEEDS_WRITTEN_MAX,
-    Variant, four_row::ParsePositionError,
+    AnyOptions, AnyPosition, EndReason, Move, ParseMoveError, ParsePositionError, SEEDS_WRITTEN_MAX, Variant,
+    four_row::required,
 };
 
 const BAO: &str = "0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0/0,0,0,0,6n,2,2,0,0,0,0,0,0,0,0,0 22-22 S - 0 1S";
@@ -15,7 +15,7 @@ fn options(variant: Variant, preset: &str, overrides: &str) -> AnyOptions {
 
 /// The reader's answer to a text in which one part is replaced by another.
 #[track_caller]
-fn refusal(options: &AnyOptions, text: &str, part: &str, with: &str) -> ReadError {
+fn refusal(options: &AnyOptions, text: &str, part: &str, with: &str) -> ParsePositionError {
     assert!(text.contains(part), "{text} has {part}");
     AnyPosition::parse(options, text).expect("the text is right");
     AnyPosition::parse(options, &text.replacen(part, with, 1)).expect_err(with)
@@ -25,40 +25,40 @@ fn refusal(options: &AnyOptions, text: &str, part: &str, with: &str) -> ReadErro
 fn a_text_of_another_form_is_no_position_of_four_rows() {
     let bao = options(Variant::Bao, "standard", "");
     let cases = [
-        (" 1S", "", ReadError::Fields),
-        (" 1S", " 1S ", ReadError::Fields),
-        (" 0 1S", "  0 1S", ReadError::Fields),
-        ("/", ",", ParsePositionError::Pits.into()),
-        ("0,0,0,0,6n", "0,0,0,6n", ParsePositionError::House.into()),
-        ("2,2,0,0", "2,2,0", ParsePositionError::Pits.into()),
-        ("2,2,0,0", "2,2,0,0,0", ParsePositionError::Pits.into()),
-        ("2,2", "02,2", ParsePositionError::Pits.into()),
-        ("2,2", "+2,2", ParsePositionError::Pits.into()),
-        ("2,2", "2,", ParsePositionError::Pits.into()),
-        ("2,2", "65,2", ParsePositionError::Pits.into()),
-        ("2,2", "99999999999999999999,2", ParsePositionError::Pits.into()),
-        ("6n", "6tn", ParsePositionError::Pits.into()),
-        ("6n", "6nn", ParsePositionError::Pits.into()),
-        ("22-22", "22", ParsePositionError::Reserves.into()),
-        ("22-22", "22-22-0", ParsePositionError::Reserves.into()),
-        ("22-22", "-22-22", ParsePositionError::Reserves.into()),
-        (" S ", " s ", ReadError::Turn),
-        (" - ", "  ", ParsePositionError::Flags.into()),
-        (" - ", " -o ", ParsePositionError::Flags.into()),
-        (" - ", " o ", ParsePositionError::Flags.into()),
-        (" - ", " oD ", ParsePositionError::Flags.into()),
-        (" - ", " oSK ", ParsePositionError::Flags.into()),
-        (" - ", " kK ", ParsePositionError::Flags.into()),
-        (" - ", " eeU ", ParsePositionError::Flags.into()),
-        (" - ", " eEv ", ParsePositionError::Flags.into()),
-        (" - ", " eE07 ", ParsePositionError::Flags.into()),
-        (" - ", " sQ ", ParsePositionError::Flags.into()),
-        (" - ", " sa ", ParsePositionError::Flags.into()),
-        (" - ", " p ", ParsePositionError::Flags.into()),
-        (" 0 1S", " 00 1S", ReadError::Plies),
-        (" 0 1S", " 2147483648 1S", ReadError::Plies),
-        ("1S", "1N", ReadError::SingleRound),
-        ("1S", "2S", ReadError::SingleRound),
+        (" 1S", "", ParsePositionError::Fields),
+        (" 1S", " 1S ", ParsePositionError::Fields),
+        (" 0 1S", "  0 1S", ParsePositionError::Fields),
+        ("/", ",", ParsePositionError::Rule(required::PITS)),
+        ("0,0,0,0,6n", "0,0,0,6n", ParsePositionError::Rule(required::HOUSE)),
+        ("2,2,0,0", "2,2,0", ParsePositionError::Rule(required::PITS)),
+        ("2,2,0,0", "2,2,0,0,0", ParsePositionError::Rule(required::PITS)),
+        ("2,2", "02,2", ParsePositionError::Rule(required::PITS)),
+        ("2,2", "+2,2", ParsePositionError::Rule(required::PITS)),
+        ("2,2", "2,", ParsePositionError::Rule(required::PITS)),
+        ("2,2", "65,2", ParsePositionError::Rule(required::PITS)),
+        ("2,2", "99999999999999999999,2", ParsePositionError::Rule(required::PITS)),
+        ("6n", "6tn", ParsePositionError::Rule(required::PITS)),
+        ("6n", "6nn", ParsePositionError::Rule(required::PITS)),
+        ("22-22", "22", ParsePositionError::Rule(required::RESERVES)),
+        ("22-22", "22-22-0", ParsePositionError::Rule(required::RESERVES)),
+        ("22-22", "-22-22", ParsePositionError::Rule(required::RESERVES)),
+        (" S ", " s ", ParsePositionError::Turn),
+        (" - ", "  ", ParsePositionError::Rule(required::FLAGS)),
+        (" - ", " -o ", ParsePositionError::Rule(required::FLAGS)),
+        (" - ", " o ", ParsePositionError::Rule(required::FLAGS)),
+        (" - ", " oD ", ParsePositionError::Rule(required::FLAGS)),
+        (" - ", " oSK ", ParsePositionError::Rule(required::FLAGS)),
+        (" - ", " kK ", ParsePositionError::Rule(required::FLAGS)),
+        (" - ", " eeU ", ParsePositionError::Rule(required::FLAGS)),
+        (" - ", " eEv ", ParsePositionError::Rule(required::FLAGS)),
+        (" - ", " eE07 ", ParsePositionError::Rule(required::FLAGS)),
+        (" - ", " sQ ", ParsePositionError::Rule(required::FLAGS)),
+        (" - ", " sa ", ParsePositionError::Rule(required::FLAGS)),
+        (" - ", " p ", ParsePositionError::Rule(required::FLAGS)),
+        (" 0 1S", " 00 1S", ParsePositionError::Plies),
+        (" 0 1S", " 2147483648 1S", ParsePositionError::Plies),
+        ("1S", "1N", ParsePositionError::SingleRound),
+        ("1S", "2S", ParsePositionError::SingleRound),
     ];
     for (part, with, expected) in cases {
         assert_eq!(refusal(&bao, BAO, part, with), expected, "{with}");
@@ -69,22 +69,22 @@ fn a_text_of_another_form_is_no_position_of_four_rows() {
 #[test]
 fn seeds_that_no_game_of_four_rows_has_are_refused() {
     let bao = options(Variant::Bao, "standard", "");
-    assert_eq!(refusal(&bao, BAO, "2,2", "3,2"), ReadError::SeedTotal { expected: 64, found: 65 });
-    assert_eq!(refusal(&bao, BAO, "2,2", "1,2"), ReadError::SeedTotal { expected: 64, found: 63 });
+    assert_eq!(refusal(&bao, BAO, "2,2", "3,2"), ParsePositionError::SeedTotal { expected: 64, found: 65 });
+    assert_eq!(refusal(&bao, BAO, "2,2", "1,2"), ParsePositionError::SeedTotal { expected: 64, found: 63 });
     let more = BAO.replacen("22-22", "23-22", 1).replacen("2,2", "1,2", 1);
-    assert_eq!(AnyPosition::parse(&bao, &more), Err(ParsePositionError::Reserve { max: 22 }.into()));
+    assert_eq!(AnyPosition::parse(&bao, &more), Err(ParsePositionError::Reserve { max: 22 }));
     assert!(
         AnyPosition::parse(&bao, &more.replace(" - ", " oS ")).is_ok(),
         "a finished game may have a bigger reserve"
     );
     let eight = options(Variant::Bao, "malawi", "");
-    assert_eq!(AnyPosition::parse(&eight, BAO), Err(ParsePositionError::Reserve { max: 20 }.into()));
+    assert_eq!(AnyPosition::parse(&eight, BAO), Err(ParsePositionError::Reserve { max: 20 }));
     let omweso = options(Variant::Omweso, "standard", "");
     let reserve = OMWESO.replacen("4,", "3,", 1).replace(" 0-0 ", " 1-0 ");
-    assert_eq!(AnyPosition::parse(&omweso, &reserve), Err(ParsePositionError::Reserve { max: 0 }.into()));
+    assert_eq!(AnyPosition::parse(&omweso, &reserve), Err(ParsePositionError::Reserve { max: 0 }));
     assert_eq!(
         refusal(&omweso, OMWESO, " - ", " eI5 "),
-        ReadError::SeedTotal { expected: 64, found: 69 },
+        ParsePositionError::SeedTotal { expected: 64, found: 69 },
         "the hand counts"
     );
 }
@@ -92,14 +92,14 @@ fn seeds_that_no_game_of_four_rows_has_are_refused() {
 #[test]
 fn a_house_is_only_at_its_place_and_in_its_game() {
     let bao = options(Variant::Bao, "standard", "");
-    assert_eq!(refusal(&bao, BAO, "2,2", "2n,2"), ParsePositionError::House.into());
-    assert_eq!(refusal(&bao, BAO, "0,0,0,0,6n", "0n,0,0,0,6"), ParsePositionError::House.into());
+    assert_eq!(refusal(&bao, BAO, "2,2", "2n,2"), ParsePositionError::Rule(required::HOUSE));
+    assert_eq!(refusal(&bao, BAO, "0,0,0,0,6n", "0n,0,0,0,6"), ParsePositionError::Rule(required::HOUSE));
     let full = "2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2/2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2 0-0 S - 0 1S";
     let kujifunza = options(Variant::Bao, "kujifunza", "");
-    assert_eq!(refusal(&kujifunza, full, "2,2,2,2,2", "2,2,2,2,2n"), ParsePositionError::House.into());
+    assert_eq!(refusal(&kujifunza, full, "2,2,2,2,2", "2,2,2,2,2n"), ParsePositionError::Rule(required::HOUSE));
     let omweso = options(Variant::Omweso, "standard", "");
-    assert_eq!(refusal(&omweso, OMWESO, "0,0,0,0,0", "0,0,0,0,0n"), ParsePositionError::House.into());
-    assert_eq!(refusal(&omweso, OMWESO, "4,4", "4t,4"), ParsePositionError::Blocked.into());
+    assert_eq!(refusal(&omweso, OMWESO, "0,0,0,0,0", "0,0,0,0,0n"), ParsePositionError::Rule(required::HOUSE));
+    assert_eq!(refusal(&omweso, OMWESO, "4,4", "4t,4"), ParsePositionError::Rule(required::BLOCKED));
 }
 
 #[test]
@@ -119,12 +119,12 @@ fn a_blocked_pit_is_only_where_takasia_can_block() {
     ];
     assert!(AnyPosition::parse(&block, text).is_ok());
     for text in cases {
-        assert_eq!(AnyPosition::parse(&block, &text), Err(ParsePositionError::Blocked.into()), "{text}");
+        assert_eq!(AnyPosition::parse(&block, &text), Err(ParsePositionError::Rule(required::BLOCKED)), "{text}");
     }
     let of_other_row = text.replace(" N ", " S ");
     assert!(AnyPosition::parse(&options(Variant::Bao, "standard", "takasia=take"), &of_other_row).is_ok());
     let off = options(Variant::Bao, "standard", "takasia=off");
-    assert_eq!(AnyPosition::parse(&off, text), Err(ParsePositionError::Blocked.into()));
+    assert_eq!(AnyPosition::parse(&off, text), Err(ParsePositionError::Rule(required::BLOCKED)));
 }
 
 #[test]
@@ -141,10 +141,10 @@ fn a_choice_at_a_house_that_cannot_be_is_refused() {
         ("1,0,0,0,0", "0,0,0,1,0"),
     ];
     for (part, with) in cases {
-        assert_eq!(refusal(&bao, text, part, with), ParsePositionError::Choice.into(), "{with}");
+        assert_eq!(refusal(&bao, text, part, with), ParsePositionError::Rule(required::CHOICE), "{with}");
     }
     for (with, flag) in [("sA", 's'), ("eEUc", 'c'), ("eEUx", 'x'), ("eEUy", 'y'), ("K", 'K'), ("eEUk", 'k')] {
-        assert_eq!(refusal(&bao, text, "eEU", with), ReadError::FlagByOptions { flag }, "{with}");
+        assert_eq!(refusal(&bao, text, "eEU", with), ParsePositionError::FlagByOptions { flag }, "{with}");
     }
     let legal = |text: &str| {
         AnyPosition::parse(&bao, text).unwrap().legal_moves().iter().map(Move::to_string).collect::<Vec<_>>()
@@ -159,33 +159,33 @@ fn a_choice_in_the_hand_that_cannot_be_is_refused() {
     // Two seeds from G downward end at E, which faces d with m behind it.
     let text = "0,0,0,0,1,0,0,0,0,0,0,0,20,0,0,0/2,0,0,1,0,0,0,0,0,0,33,0,1,4,0,0 0-0 S eG2 0 1S";
     let cases = [
-        ("eG2", "eG1", ReadError::SeedTotal { expected: 64, found: 63 }),
-        ("eG2", "eF2", ParsePositionError::Choice.into()),
-        ("eG2", "eH2", ParsePositionError::Choice.into()),
-        ("eG2", "eG2V", ParsePositionError::Choice.into()),
-        ("eG2", "eg2", ParsePositionError::Flags.into()),
-        ("eG2", "eG2xy", ParsePositionError::Choice.into()),
-        ("eG2", "eG2c", ReadError::FlagByOptions { flag: 'c' }),
-        ("eG2", "eG2K", ReadError::FlagByOptions { flag: 'K' }),
-        ("eG2", "sAeG2", ParsePositionError::Arranging.into()),
-        ("eG2", "x", ReadError::SeedTotal { expected: 64, found: 62 }),
+        ("eG2", "eG1", ParsePositionError::SeedTotal { expected: 64, found: 63 }),
+        ("eG2", "eF2", ParsePositionError::Rule(required::CHOICE)),
+        ("eG2", "eH2", ParsePositionError::Rule(required::CHOICE)),
+        ("eG2", "eG2V", ParsePositionError::Rule(required::CHOICE)),
+        ("eG2", "eg2", ParsePositionError::Rule(required::FLAGS)),
+        ("eG2", "eG2xy", ParsePositionError::Rule(required::CHOICE)),
+        ("eG2", "eG2c", ParsePositionError::FlagByOptions { flag: 'c' }),
+        ("eG2", "eG2K", ParsePositionError::FlagByOptions { flag: 'K' }),
+        ("eG2", "sAeG2", ParsePositionError::Rule(required::ARRANGING)),
+        ("eG2", "x", ParsePositionError::SeedTotal { expected: 64, found: 62 }),
     ];
     for (part, with, expected) in cases {
         assert_eq!(refusal(&full, text, part, with), expected, "{with}");
     }
     for reverse in ["none", "start"] {
         let other = options(Variant::Omweso, "standard", &format!("reverse={reverse}"));
-        assert_eq!(AnyPosition::parse(&other, text), Err(ParsePositionError::Choice.into()));
+        assert_eq!(AnyPosition::parse(&other, text), Err(ParsePositionError::Rule(required::CHOICE)));
     }
     let simple = options(Variant::Omweso, "standard", "two_heads=false");
-    assert_eq!(refusal(&simple, text, "eG2", "eG2x"), ReadError::FlagByOptions { flag: 'x' });
+    assert_eq!(refusal(&simple, text, "eG2", "eG2x"), ParsePositionError::FlagByOptions { flag: 'x' });
     let akakyala = options(Variant::Omweso, "standard", "akakyala=true");
     for with in ["eG2", "eG2K", "eG2c", "eG2ck", "eG2xK"] {
         let text = text.replace("eG2", with);
-        assert_eq!(AnyPosition::parse(&akakyala, &text), Err(ParsePositionError::Choice.into()), "{with}");
+        assert_eq!(AnyPosition::parse(&akakyala, &text), Err(ParsePositionError::Rule(required::CHOICE)), "{with}");
     }
     assert!(AnyPosition::parse(&akakyala, &text.replace("eG2", "eG2cxK")).is_ok());
-    assert_eq!(refusal(&full, OMWESO, " - ", " x "), ParsePositionError::Choice.into());
+    assert_eq!(refusal(&full, OMWESO, " - ", " x "), ParsePositionError::Rule(required::CHOICE));
 }
 
 #[test]
@@ -203,14 +203,14 @@ fn a_choice_in_a_pit_that_cannot_be_is_refused() {
         ("eH", "eHV"),
     ];
     for (part, with) in cases {
-        assert_eq!(refusal(&full, text, part, with), ParsePositionError::Choice.into(), "{with}");
+        assert_eq!(refusal(&full, text, part, with), ParsePositionError::Rule(required::CHOICE), "{with}");
     }
 }
 
 #[test]
 fn an_arrangement_that_cannot_be_is_refused() {
     let arrange = options(Variant::Omweso, "arrange", "");
-    let refused = |text: &str| AnyPosition::parse(&arrange, text) == Err(ParsePositionError::Arranging.into());
+    let refused = |text: &str| AnyPosition::parse(&arrange, text) == Err(ParsePositionError::Rule(required::ARRANGING));
     assert!(AnyPosition::parse(&arrange, ARRANGING).is_ok());
     for with in ["sP", "sAx", "sAeG"] {
         assert!(refused(&ARRANGING.replace("sA", with)), "{with}");
@@ -222,7 +222,7 @@ fn an_arrangement_that_cannot_be_is_refused() {
     assert!(refused(&ARRANGING.replacen("/0", "/1", 1).replace("32-32", "32-31")), "North does not arrange yet");
     assert!(refused(&ARRANGING.replace("S sA", "N sa")), "South has not arranged yet");
     let standard = options(Variant::Omweso, "standard", "");
-    assert_eq!(AnyPosition::parse(&standard, ARRANGING), Err(ParsePositionError::Reserve { max: 0 }.into()));
+    assert_eq!(AnyPosition::parse(&standard, ARRANGING), Err(ParsePositionError::Reserve { max: 0 }));
 }
 
 #[test]
@@ -236,15 +236,18 @@ fn flags_of_first_turns_stand_alone_and_the_mover_has_its_own() {
     for with in ["S f", "N F", "S KFf", "S kF", "S xFf"] {
         let read = AnyPosition::parse(&quiet, &even.replace("S Ff", with));
         assert!(
-            matches!(read, Err(ReadError::FourRow(ParsePositionError::FirstTurn) | ReadError::FlagByOptions { .. })),
+            matches!(
+                read,
+                Err(ParsePositionError::Rule(required::FIRST_TURN) | ParsePositionError::FlagByOptions { .. })
+            ),
             "{with}"
         );
     }
-    assert_eq!(AnyPosition::parse(&quiet, &even.replace("Ff", "fF")), Err(ParsePositionError::Flags.into()));
+    assert_eq!(AnyPosition::parse(&quiet, &even.replace("Ff", "fF")), Err(ParsePositionError::Rule(required::FLAGS)));
     for (variant, flag) in [(Variant::Omweso, 'F'), (Variant::Bao, 'F')] {
         let text = if variant == Variant::Bao { BAO.replace(" - ", " Ff ") } else { even.to_owned() };
         let refused = AnyPosition::parse(&options(variant, "standard", ""), &text);
-        assert_eq!(refused, Err(ReadError::FlagByOptions { flag }));
+        assert_eq!(refused, Err(ParsePositionError::FlagByOptions { flag }));
     }
 }
 

@@ -62,7 +62,8 @@ fn options_that_do_not_go_together_are_refused() {
 #[test]
 fn unknown_names_and_texts_of_options_are_refused() {
     let parse = |preset, text| AnyOptions::parse(Variant::Omweso, preset, text);
-    let unknown = OptionsError::UnknownPreset { variant: Variant::Omweso, preset: "bga".to_owned() };
+    let unknown =
+        OptionsError::UnknownPreset { variant: "omweso", preset: "bga".to_owned(), presets: Variant::Omweso.presets() };
     assert_eq!(parse("bga", ""), Err(unknown));
     assert_eq!(parse("standard", "takasia=off").unwrap_err().option(), Some("takasia"));
     assert_eq!(

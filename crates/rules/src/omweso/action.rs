@@ -10,10 +10,7 @@ use super::{
 use crate::{
     Direction, Effect, EndReason, PITS_MAX, Pit, Side,
     effect::EffectSink,
-    four_row::{
-        pit::{CIRCUIT, RingPit},
-        setup::Captures,
-    },
+    four_row::{pit::CIRCUIT, setup::Captures},
 };
 
 /// A sowing in the middle of an action.

@@ -4,7 +4,7 @@
 use super::Options;
 use crate::{
     Direction, Pit, Side,
-    four_row::{Board, pit::RingPit, setup::HOUSE},
+    four_row::{Board, setup::HOUSE},
 };
 
 /// The least number of seeds with which a house works (R24).

@@ -3,8 +3,8 @@
 use crate::{
     GameSpec,
     kumalak::{
-        End, KumalakOptions, RepetitionAward, Rules, TuzdykSymmetry,
-        closing::{NO_DRAW_AFTER_A_MAJORITY, REPETITION_AWARD_HELP, REPETITION_HELP},
+        End, KumalakOptions, NO_DRAW_AFTER_A_MAJORITY, REPETITION_AWARD_HELP, REPETITION_HELP, RepetitionAward, Rules,
+        TuzdykSymmetry,
     },
     options::{MajorityRemaining, help},
 };
@@ -63,7 +63,7 @@ impl KumalakOptions for Options {
         aliases: &["Toguz korgool", "Toguz Xorgol", "Togyzkumalak", "Togyzqumalaq", "Тоғызқұмалақ", "Тогуз коргоол"],
         rules: include_str!("toguz_kumalak.md"),
         has_tuzdyks: true,
-        ..GameSpec::TWO_ROWS
+        ..GameSpec::PLAIN
     };
 
     fn rules(&self) -> Rules {

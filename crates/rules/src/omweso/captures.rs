@@ -1,9 +1,6 @@
 //! Facts about a board of Omweso that need no playing: the pits that a lap captures, and whether a downward lap does. Knows no position.
 
-use crate::{
-    Direction, Pit,
-    four_row::{Board, pit::RingPit},
-};
+use crate::{Direction, Pit, four_row::Board};
 
 /// The pits that a lap captures whose last seed has fallen in `last`, which held seeds before. They are the front pit
 /// facing it and the back pit behind that, if both hold seeds (R29).

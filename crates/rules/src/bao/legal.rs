@@ -3,11 +3,9 @@
 use super::{
     Endless, Position, Singletons,
     captures::{facing_seeds, first_capture, forced_direction, is_working_house},
+    refusals,
 };
-use crate::{
-    Direction, IllegalMove, Move, Pit,
-    four_row::{pit::RingPit, refusals},
-};
+use crate::{Direction, IllegalMove, Move, Pit, four_row::refusals as shared};
 
 impl Position {
     /// Whether the side to move has a legal move.
@@ -87,7 +85,7 @@ impl<'a> Words<'a> {
         let refusal = match self.position.choice {
             Some(running) => {
                 let goes_on = pit == Position::house_of(pit.side) && direction == running;
-                (!goes_on).then_some(IllegalMove::Rule(&refusals::MUST_CONTINUE, None))
+                (!goes_on).then_some(IllegalMove::Rule(&shared::MUST_CONTINUE, None))
             }
             None => self.refusal_of_opening(pit, direction),
         };
@@ -99,7 +97,7 @@ impl<'a> Words<'a> {
         match board.seeds(pit) {
             0 => return Some(IllegalMove::EmptyPit(pit)),
             _ if self.first_stage && !pit.is_front() => return Some(IllegalMove::Rule(&refusals::FRONT_ONLY, None)),
-            1 if !self.first_stage => return Some(IllegalMove::Rule(&refusals::SINGLE_SEED, None)),
+            1 if !self.first_stage => return Some(IllegalMove::Rule(&shared::SINGLE_SEED, None)),
             _ => {}
         }
         match self.capture(pit, direction) {
@@ -128,7 +126,7 @@ impl<'a> Words<'a> {
             Singletons::HouseLost => !board.owns_house(pit.side),
             Singletons::NoHouse => !works,
         };
-        (board.seeds(pit) == 1 && rests && self.fuller).then_some(IllegalMove::Rule(&refusals::SINGLE_SEED, None))
+        (board.seeds(pit) == 1 && rests && self.fuller).then_some(IllegalMove::Rule(&shared::SINGLE_SEED, None))
     }
 
     /// R26, R27: a takata of the second stage.

@@ -4,11 +4,9 @@ use super::{
     Position, Reverse,
     captures::{is_reverse_pit, lap_captures_downward},
     position::Phase,
+    refusals,
 };
-use crate::{
-    Direction, Game, IllegalMove, Move, Pit,
-    four_row::{pit::RingPit, refusals},
-};
+use crate::{Direction, Game, IllegalMove, Move, Pit, four_row::refusals as shared};
 
 impl Position {
     /// Whether the side to move, which does not arrange, has a legal move.
@@ -39,12 +37,12 @@ impl Position {
             return Err(IllegalMove::WrongForm);
         }
         if let Phase::Choice(choice) = self.phase {
-            return if choice.pit == pit { Ok(()) } else { Err(IllegalMove::Rule(&refusals::MUST_CONTINUE, None)) };
+            return if choice.pit == pit { Ok(()) } else { Err(IllegalMove::Rule(&shared::MUST_CONTINUE, None)) };
         }
         let board = self.frame.board;
         match (board.seeds(pit), direction) {
             (0, _) => Err(IllegalMove::EmptyPit(pit)),
-            (1, _) => Err(IllegalMove::Rule(&refusals::SINGLE_SEED, None)),
+            (1, _) => Err(IllegalMove::Rule(&shared::SINGLE_SEED, None)),
             (_, None) => Ok(()),
             _ if self.options.reverse == Reverse::None || !is_reverse_pit(pit) => {
                 Err(IllegalMove::Rule(&refusals::NO_REVERSE, None))

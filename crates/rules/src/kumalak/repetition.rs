@@ -18,13 +18,13 @@ worded_enum! {
 }
 
 /// The option `repetition`.
-pub(super) const REPETITION_HELP: &str =
+pub(crate) const REPETITION_HELP: &str =
     "How often a position may come while the stores stay the same until the game ends.";
 
 /// The option `repetition_award`.
-pub(super) const REPETITION_AWARD_HELP: &str =
+pub(crate) const REPETITION_AWARD_HELP: &str =
     "Whether the seeds left in pits at a repetition go to the owner of the row, half to each side, or make a draw.";
 
 /// A draw cannot be made once a store holds more than half of all seeds (R40).
-pub(super) const NO_DRAW_AFTER_A_MAJORITY: Contradiction =
+pub(crate) const NO_DRAW_AFTER_A_MAJORITY: Contradiction =
     excludes("repetition_award", word(RepetitionAward::Draw.word()), "majority_end", OptionValue::Boolean(false));

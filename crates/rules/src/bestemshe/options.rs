@@ -3,8 +3,7 @@
 use crate::{
     GameSpec,
     kumalak::{
-        End, KumalakOptions, RepetitionAward, Rules,
-        closing::{NO_DRAW_AFTER_A_MAJORITY, REPETITION_AWARD_HELP, REPETITION_HELP},
+        End, KumalakOptions, NO_DRAW_AFTER_A_MAJORITY, REPETITION_AWARD_HELP, REPETITION_HELP, RepetitionAward, Rules,
     },
     options::{MajorityRemaining, help},
 };
@@ -45,7 +44,7 @@ impl KumalakOptions for Options {
         title: "Bestemshe",
         aliases: &["Bestemshi", "Бестемше"],
         rules: include_str!("bestemshe.md"),
-        ..GameSpec::TWO_ROWS
+        ..GameSpec::PLAIN
     };
 
     fn rules(&self) -> Rules {

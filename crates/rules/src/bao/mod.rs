@@ -3,9 +3,11 @@
 
 mod action;
 mod captures;
+mod game;
 mod legal;
 mod options;
 mod position;
+mod refusals;
 
 pub use options::{Endless, Options, Preset, Singletons, Start, Takasia};
 pub use position::Position;

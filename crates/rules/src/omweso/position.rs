@@ -1,4 +1,4 @@
-//! A position of Omweso: its parts, and its text. `action` plays moves, and `legal` finds the legal ones.
+//! A position of Omweso: its parts, and its text. `action` plays moves, `legal` finds the legal ones, and `game` joins them.
 
 use std::fmt;
 
@@ -7,23 +7,20 @@ use super::{
     captures::{captured, captures_downward, is_reverse_pit, lap_captures_downward},
 };
 use crate::{
-    AnyBoard, BySide, Direction, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome, PITS_MAX,
-    ParsePositionError, Pending, Pit, Side,
+    BySide, EndReason, Game, PITS_MAX, ParsePositionError, Pit, Side,
     effect::EffectSink,
     four_row::{
-        Board, ParsePositionError as Refused,
-        board::{SEEDS, SEEDS_PER_SIDE},
+        Board, SEEDS, SEEDS_PER_SIDE,
         frame::{End, Frame},
-        pit::RingPit,
-        refusals,
-        setup::{Captures, Flags, OpenChoice, Running, Setup},
+        required,
+        setup::{Captures, Content, Flags, OpenChoice, Running},
     },
 };
 
 /// A position of Omweso with its options.
 ///
 /// ```
-/// use mancala_rules::{Game, History, four_row::omweso};
+/// use mancala_rules::{Game, History, omweso};
 ///
 /// let opening = omweso::Position::opening(omweso::Preset::Standard.options());
 /// let (position, _) = opening.play("J".parse()?, &History::default())?;
@@ -74,13 +71,13 @@ impl Position {
     }
 
     /// R22: the seeds that a game with these options can have. Neither houses nor blocked pits are marked.
-    fn check_board(&self, flags: Flags) -> Result<(), ParsePositionError> {
+    pub(super) fn check_board(&self, flags: Flags) -> Result<(), ParsePositionError> {
         let board = &self.frame.board;
         if Side::ALL.iter().any(|&side| board.owns_house(side)) {
-            return Err(Refused::House.into());
+            return Err(ParsePositionError::Rule(required::HOUSE));
         }
         if board.blocked().is_some() {
-            return Err(Refused::Blocked.into());
+            return Err(ParsePositionError::Rule(required::BLOCKED));
         }
         let (hand, is_over) = match flags {
             Flags::Running(Running { choice: Some(OpenChoice { hand: Some(hand), .. }), .. }) => (hand, false),
@@ -93,13 +90,13 @@ impl Position {
         }
         let max = if self.options.setup == Start::Arrange { SEEDS_PER_SIDE } else { 0 };
         if !is_over && Side::ALL.iter().any(|&side| board.reserve(side) > max) {
-            return Err(Refused::Reserve { max }.into());
+            return Err(ParsePositionError::Reserve { max });
         }
         Ok(())
     }
 
     /// R22: the flags that a running game of Omweso can have.
-    fn read_flags(&mut self, flags: Running) -> Result<(), ParsePositionError> {
+    pub(super) fn read_flags(&mut self, flags: Running) -> Result<(), ParsePositionError> {
         let Running { arranging, choice, captures, captured, first_turns } = flags;
         let Options { akakyala, two_heads, first_turn_captures, .. } = self.options;
         let foreign = [
@@ -118,7 +115,7 @@ impl Position {
         // Nothing is captured before, and no choice is open. The side that does not move is never alone before its first turn.
         let are_alone = flags == Running { first_turns, ..Running::default() };
         if first_turns != BySide::default() && !(are_alone && self.is_in_first_turn()) {
-            return Err(Refused::FirstTurn.into());
+            return Err(ParsePositionError::Rule(required::FIRST_TURN));
         }
         self.phase = match (arranging, choice) {
             (None, None) if captures == Captures::default() => Phase::Sowing,
@@ -126,12 +123,12 @@ impl Position {
             (None, Some(OpenChoice { pit, hand, direction: None })) => {
                 let choice = Choice { pit, hand, captures };
                 if !self.can_choose(choice) {
-                    return Err(Refused::Choice.into());
+                    return Err(ParsePositionError::Rule(required::CHOICE));
                 }
                 Phase::Choice(choice)
             }
-            (Some(_), _) => return Err(Refused::Arranging.into()),
-            (None, _) => return Err(Refused::Choice.into()),
+            (Some(_), _) => return Err(ParsePositionError::Rule(required::ARRANGING)),
+            (None, _) => return Err(ParsePositionError::Rule(required::CHOICE)),
         };
         Ok(())
     }
@@ -171,7 +168,7 @@ impl Position {
     }
 
     /// R31, for a position that no move led to.
-    fn end_if_over(&mut self) {
+    pub(super) fn end_if_over(&mut self) {
         let turn = self.frame.turn;
         if self.phase == Phase::Sowing && !self.has_legal_sowing() {
             self.finish(EndReason::NoMove, Some(!turn), 0, &mut ());
@@ -197,146 +194,6 @@ impl Position {
     }
 }
 
-impl Game for Position {
-    type Options = Options;
-
-    const SPEC: GameSpec = GameSpec {
-        title: "Omweso",
-        aliases: &["Mweso", "Coro"],
-        rules: include_str!("omweso.md"),
-        rows_per_side: 2,
-        is_drawn_from_the_right: true,
-        refusals: refusals::ALL,
-        ..GameSpec::TWO_ROWS
-    };
-
-    /// The opening (R28).
-    fn opening(options: Options) -> Self {
-        let mut board = Board::default();
-        for side in Side::ALL {
-            match options.setup {
-                Start::Outer => Pit::all(side).filter(|pit| !pit.is_front()).for_each(|pit| board.drop(pit, 4)),
-                Start::Even => Pit::all(side).for_each(|pit| board.drop(pit, 2)),
-                Start::Arrange => board.set_reserve(side, SEEDS_PER_SIDE),
-            }
-        }
-        let phase = match options.setup {
-            Start::Arrange => Phase::Arranging(Pit::at(Side::South, 0)),
-            Start::Outer | Start::Even => Phase::Sowing,
-        };
-        let first_turns = if phase == Phase::Sowing { options.first_turns() } else { BySide::default() };
-        Self { options, frame: Frame::opening(board), phase, captured: BySide::default(), first_turns }
-    }
-
-    /// The position of a position text (R22), ended where the rules end it (R31).
-    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        let Setup { board, turn, flags, plies } = Setup::of(text)?;
-        let frame = Frame { board, turn, plies, end: None };
-        let (phase, captured, first_turns) = (Phase::Sowing, BySide::default(), BySide::default());
-        let mut position = Self { options, frame, phase, captured, first_turns };
-        position.check_board(flags)?;
-        match flags {
-            Flags::Over(winner) => position.frame.end = Some(End { winner, reason: None }),
-            Flags::Running(flags) => {
-                position.read_flags(flags)?;
-                position.end_if_over();
-            }
-        }
-        Ok(position)
-    }
-
-    /// Without the plies.
-    fn essence(&self) -> Self {
-        Self { frame: Frame { plies: 0, ..self.frame }, ..*self }
-    }
-
-    fn options(&self) -> Options {
-        self.options
-    }
-
-    fn plies_max(&self) -> Option<u32> {
-        Some(self.options.max_plies.into())
-    }
-
-    fn any_board(&self) -> AnyBoard {
-        AnyBoard::FourRow(self.frame.board)
-    }
-
-    fn turn(&self) -> Side {
-        self.frame.turn
-    }
-
-    fn plies(&self) -> u32 {
-        self.frame.plies
-    }
-
-    fn outcome(&self) -> Option<Outcome> {
-        self.frame.outcome()
-    }
-
-    /// The legal moves, in order (R21).
-    fn legal_moves(&self) -> MoveList {
-        let is_legal = |m: &Move| self.check(*m).is_ok();
-        match self.phase {
-            Phase::Arranging(pit) => {
-                // A reserve holds at most 32 seeds.
-                let left = u8::try_from(self.frame.board.reserve(pit.side)).unwrap_or(u8::MAX);
-                (0..=left).map(|seeds| Move::Place { pit, seeds }).filter(is_legal).collect()
-            }
-            Phase::Sowing | Phase::Choice(_) => self.words().filter(is_legal).collect(),
-        }
-    }
-
-    /// Checks a move in the order of R32.
-    fn check(&self, m: Move) -> Result<(), IllegalMove> {
-        match m {
-            _ if self.frame.is_over() => Err(IllegalMove::GameOver),
-            m => {
-                self.frame.check_form(m)?;
-                match m {
-                    Move::Sow(pit) => self.check_sow(pit, None),
-                    Move::SowTo { pit, direction } => self.check_sow(pit, Some(direction)),
-                    Move::Place { pit, seeds } => self.check_place(pit, seeds.into()),
-                    _ => Err(IllegalMove::WrongForm),
-                }
-            }
-        }
-    }
-
-    /// The one implementation of a move.
-    fn act(&mut self, m: Move, _: &History, effects: &mut impl EffectSink) {
-        self.frame.count_ply();
-        match (m, self.phase) {
-            (Move::Place { seeds, .. }, Phase::Arranging(pit)) => self.arrange(pit, seeds.into(), effects),
-            (Move::Sow(pit), Phase::Sowing | Phase::Choice(_)) if pit.side == self.frame.turn => {
-                self.sow_out(pit, Direction::Up, effects);
-            }
-            (Move::SowTo { pit, direction }, Phase::Sowing | Phase::Choice(_)) if pit.side == self.frame.turn => {
-                self.sow_out(pit, direction, effects);
-            }
-            // No such move is legal.
-            _ => {}
-        }
-    }
-
-    /// The pit from which the mover may continue in either direction, inside a turn (R30).
-    fn pending(&self) -> Option<Pending> {
-        match self.phase {
-            Phase::Choice(Choice { pit, hand: Some(hand), .. }) => Some(Pending { pit, hand }),
-            Phase::Choice(Choice { pit, hand: None, .. }) => Some(Pending { pit, hand: 0 }),
-            Phase::Sowing | Phase::Arranging(_) => None,
-        }
-    }
-
-    /// The next pit to be filled, while the side to move arranges its seeds (R28).
-    fn arranging(&self) -> Option<Pit> {
-        match self.phase {
-            Phase::Arranging(pit) => Some(pit),
-            Phase::Sowing | Phase::Choice(_) => None,
-        }
-    }
-}
-
 /// The position text (R22).
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -351,6 +208,6 @@ impl fmt::Display for Position {
             }
         }
         let flags = end.map_or(Flags::Running(running), |End { winner, .. }| Flags::Over(winner));
-        Setup { board, turn, flags, plies }.fmt(f)
+        Content { board, turn, flags, plies }.fmt(f)
     }
 }

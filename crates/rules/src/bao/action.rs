@@ -6,11 +6,7 @@ use super::{
     Position, Takasia,
     captures::{facing_seeds, first_capture, forced_direction, is_house, is_working_house, pit_to_block},
 };
-use crate::{
-    Direction, Effect, EndReason, Move, Pit, Side,
-    effect::EffectSink,
-    four_row::pit::{CIRCUIT, RingPit},
-};
+use crate::{Direction, Effect, EndReason, Move, Pit, Side, effect::EffectSink, four_row::pit::CIRCUIT};
 
 /// Seeds that are taken from a working house and sown (R24).
 const TAX: u16 = 2;
