@@ -2,7 +2,7 @@
 
 use std::{
     fmt::{Debug, Display},
-    hash::Hash,
+    hash::{Hash, Hasher},
 };
 
 use crate::{
@@ -84,6 +84,11 @@ pub trait Game: Copy + Debug + Display + Eq + Hash + 'static {
     /// The same position without the parts that do not affect the rest of the game, such as the plies.
     #[must_use]
     fn essence(&self) -> Self;
+
+    /// Feeds a hasher with what decides the rest of the game, beside the options. A search does it for each position.
+    fn hash_essence(&self, hasher: &mut impl Hasher) {
+        self.essence().hash(hasher);
+    }
 
     /// The options of the game.
     fn options(&self) -> Self::Options;

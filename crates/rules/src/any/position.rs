@@ -314,9 +314,9 @@ impl AnyPosition {
         for_game!(&self.state, State, position => position.essence().to_string())
     }
 
-    /// Feeds a hasher with the position without the parts that do not affect the rest of the game, and with its options.
+    /// Feeds a hasher with what decides the rest of the game, beside the options.
     pub fn hash_essence(&self, hasher: &mut impl Hasher) {
-        for_game!(&self.state, State, position => position.essence().hash(hasher));
+        for_game!(&self.state, State, position => position.hash_essence(hasher));
     }
 
     /// Whether North may still swap, now or later (R7).

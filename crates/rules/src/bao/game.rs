@@ -1,5 +1,7 @@
 //! Bao as a game: what every game implements, by the parts of this folder.
 
+use std::hash::{Hash, Hasher};
+
 use super::{Endless, Options, Position, action::Rest, captures::is_working_house, legal::Words, refusals};
 use crate::{
     AnyBoard, Effect, EndReason, Game, GameSpec, History, House, IllegalMove, Move, MoveList, Outcome,
@@ -63,6 +65,10 @@ impl Game for Position {
     /// Without the plies.
     fn essence(&self) -> Self {
         Self { frame: Frame { plies: 0, ..self.frame }, ..*self }
+    }
+
+    fn hash_essence(&self, hasher: &mut impl Hasher) {
+        (self.frame.board, self.frame.turn, self.frame.is_over(), self.choice).hash(hasher);
     }
 
     fn options(&self) -> Options {

@@ -16,7 +16,9 @@ impl Position {
     pub(super) fn legal_words(&self) -> impl Iterator<Item = (Pit, Direction)> {
         let words = (!self.frame.is_over()).then(|| Words::of(self));
         words.into_iter().flat_map(|words| {
-            let all = Pit::all(self.frame.turn).flat_map(|pit| Direction::ALL.map(|direction| (pit, direction)));
+            // No other pit can be sown.
+            let filled = Pit::all(self.frame.turn).filter(|&pit| self.frame.board.seeds(pit) > 0);
+            let all = filled.flat_map(|pit| Direction::ALL.map(|direction| (pit, direction)));
             all.filter(move |&(pit, direction)| words.refusal(pit, direction).is_none())
         })
     }

@@ -1,6 +1,9 @@
 //! A position of Toguz Kumalak or Bestemshe, and what a move does to it: the rules of both games. Knows no other game.
 
-use std::fmt;
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+};
 
 use arrayvec::ArrayVec;
 
@@ -255,6 +258,10 @@ impl<O: KumalakOptions> Game for Position<O> {
     /// Without the plies.
     fn essence(&self) -> Self {
         Self { plies: 0, ..*self }
+    }
+
+    fn hash_essence(&self, hasher: &mut impl Hasher) {
+        (self.board, self.turn, self.over).hash(hasher);
     }
 
     fn options(&self) -> O {

@@ -1,5 +1,7 @@
 //! Omweso as a game: what every game implements, by the parts of this folder.
 
+use std::hash::{Hash, Hasher};
+
 use super::{
     Options, Position, Setup as Start,
     position::{Choice, Phase},
@@ -67,6 +69,11 @@ impl Game for Position {
     /// Without the plies.
     fn essence(&self) -> Self {
         Self { frame: Frame { plies: 0, ..self.frame }, ..*self }
+    }
+
+    fn hash_essence(&self, hasher: &mut impl Hasher) {
+        let Frame { board, turn, .. } = self.frame;
+        (board, turn, self.frame.is_over(), self.phase, self.captured, self.first_turns).hash(hasher);
     }
 
     fn options(&self) -> Options {

@@ -16,7 +16,12 @@ impl Position {
 
     /// The words of the side to move once it has arranged its seeds.
     pub(super) fn words(&self) -> impl Iterator<Item = Move> {
-        Pit::all(self.frame.turn).flat_map(|pit| [Move::Sow(pit), Move::SowTo { pit, direction: Direction::Down }])
+        // A turn begins in no other pit.
+        let is_inside = matches!(self.phase, Phase::Choice(_));
+        let can_begin = move |&pit: &Pit| is_inside || self.frame.board.seeds(pit) > 1;
+        Pit::all(self.frame.turn)
+            .filter(can_begin)
+            .flat_map(|pit| [Move::Sow(pit), Move::SowTo { pit, direction: Direction::Down }])
     }
 
     /// R28: the next pit gets from nothing to all that is left.
