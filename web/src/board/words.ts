@@ -22,6 +22,9 @@ const STARTS = ["place", "choose", ...BEGINS];
 /** What fills the hand again: each is another lap. */
 const LAPS = ["lift", "tax", "relay", "resume", "take"];
 
+/** What is told with the sowing, or goes without saying. */
+const QUIET = [...LAPS, "relay", "place", "choose", "sow", "capture", "hand", "refill", "unblock"];
+
 const SIDES = ["south", "north"] as const;
 
 /** What a move did, in a few sentences. */
@@ -121,8 +124,14 @@ function consequence(effect: Effect, name: string, last: string | undefined): st
     case "game_over":
       return t("move.game-over", { reason: word("reason", effect.reason ?? "unknown") });
     default:
-      return "";
+      return QUIET.includes(effect.type) ? "" : inItsWord(effect);
   }
+}
+
+/** What a game does that this page does not know, in the server's own word: "Harvest D (8)." */
+function inItsWord({ type, pit, seeds }: Effect): string {
+  const word = type.charAt(0).toUpperCase() + type.slice(1).replaceAll("_", " ");
+  return `${[word, pit, seeds === undefined ? undefined : `(${seeds})`].filter(Boolean).join(" ")}.`;
 }
 
 /** Whether seeds in stores decide the game: not with reserves, nor where points decide a match. */

@@ -37,6 +37,13 @@ test("a move is told from its effects: where it ends, what it captures, who move
   assert.match(over, /The game is over: a row was empty\.$/);
 });
 
+test("what only a game knows that the page does not is told in the server's word", () => {
+  const sown = [{ type: "lift", pit: "C", seeds: 2 }, ...sow("D", "E")];
+  const tell = (effect: object) => plain(moveInWords({ move: "C", effects: effects(...sown, effect) }, "Ana"));
+  assert.equal(tell({ type: "harvest", pit: "E", side: "south", seeds: 4 }), "Ana sows 2 seeds from C, as far as E. Harvest E (4).");
+  assert.match(tell({ type: "new_moon" }), / New moon\.$/);
+});
+
 test("a sowing in step is told for both sides", () => {
   const both = effects({ type: "hand" }, { type: "lift", pit: "B" }, { type: "lift", pit: "e" }, { type: "capture", from: ["C"], to: "north_store", seeds: 3 });
   assert.equal(plain(moveInWords({ move: "e", effects: both }, "Bo")), "B and e are sown at once. North captures 3 seeds.");
