@@ -40,8 +40,8 @@ impl Weights {
         if self.tuzdyk == 0 {
             return 0;
         }
-        let (board, turn) = (position.board(), position.turn());
-        let worth = |side: Side| if board.tuzdyk(side).is_some() { self.tuzdyk } else { 0 };
+        let turn = position.turn();
+        let worth = |side: Side| if position.tuzdyk(side).is_some() { self.tuzdyk } else { 0 };
         worth(turn) - worth(!turn)
     }
 

@@ -135,13 +135,13 @@ impl Hollow {
         let board = scene.position.board();
         let area = layout.hollow(place);
         let (count, is_burnt, letter) = match place {
-            Place::Pit(pit) => (board.seeds(pit), board.is_burnt(pit), Some(layout.letter(pit))),
+            Place::Pit(pit) => (board.seeds(pit), scene.position.is_burnt(pit), Some(layout.letter(pit))),
             Place::Store(side) => (board.reserve(side).unwrap_or(board.store(side)), false, None),
         };
         let (house, is_blocked) = match place {
             Place::Pit(pit) => (
                 words::house_at(scene.position, pit).map(|house| (house, area.around(HOUSE_DISTANCE))),
-                board.blocked() == Some(pit),
+                scene.position.blocked() == Some(pit),
             ),
             Place::Store(_) => (None, false),
         };
@@ -154,7 +154,7 @@ impl Hollow {
             is_burnt,
             house,
             is_blocked,
-            is_tuzdyk: matches!(place, Place::Pit(pit) if board.tuzdyk(!pit.side) == Some(pit)),
+            is_tuzdyk: matches!(place, Place::Pit(pit) if scene.position.tuzdyk(!pit.side) == Some(pit)),
             ring: Mark::of(place, scene).map(|mark| (mark, area.around(layout.ring_distance()))),
             letter,
             count,

@@ -182,10 +182,10 @@ fn row(scene: &Scene, speaker: Speaker, side: Side, at: &str) -> String {
     let board = scene.position.board();
     let pits = (0..board.pits_per_side()).map(|index| Pit { side, index });
     let pit = |pit: Pit| {
-        if board.is_burnt(pit) {
+        if scene.position.is_burnt(pit) {
             return fill(speaker.words.burnt, &[&pit.to_string()]);
         }
-        if board.tuzdyk(!pit.side) == Some(pit) {
+        if scene.position.tuzdyk(!pit.side) == Some(pit) {
             return fill(speaker.words.tuzdyk, &[&pit.to_string()]);
         }
         let mut text = format!("{pit} {}", board.seeds(pit));
@@ -194,7 +194,7 @@ fn row(scene: &Scene, speaker: Speaker, side: Side, at: &str) -> String {
             Some(House::Idle) => text = fill(speaker.words.idle_house, &[&text]),
             Some(House::Lost) | None => {}
         }
-        if board.blocked() == Some(pit) {
+        if scene.position.blocked() == Some(pit) {
             text = fill(speaker.words.blocked, &[&text]);
         }
         text

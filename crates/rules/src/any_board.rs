@@ -65,33 +65,6 @@ impl AnyBoard {
         self.pits(pit.side).get(usize::from(pit.index)).copied().unwrap_or(0)
     }
 
-    /// Whether this pit is burnt: out of play for a round, because there were no seeds to fill it (R9).
-    #[must_use]
-    pub fn is_burnt(&self, pit: Pit) -> bool {
-        match self {
-            Self::TwoRow(board) => board.is_burnt(pit),
-            Self::FourRow(_) => false,
-        }
-    }
-
-    /// The tuzdyk that this side owns; it lies on the other row (R44).
-    #[must_use]
-    pub fn tuzdyk(&self, owner: Side) -> Option<Pit> {
-        match self {
-            Self::TwoRow(board) => board.tuzdyk(owner),
-            Self::FourRow(_) => None,
-        }
-    }
-
-    /// The pit that is blocked by takasia (R27).
-    #[must_use]
-    pub fn blocked(&self) -> Option<Pit> {
-        match self {
-            Self::TwoRow(_) => None,
-            Self::FourRow(board) => board.blocked(),
-        }
-    }
-
     /// All seeds, in pits, stores and reserves.
     #[must_use]
     pub fn total(&self) -> u16 {

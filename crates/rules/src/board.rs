@@ -1,4 +1,4 @@
-//! Seeds in pits and stores of a game with two rows, burnt pits and tuzdyks. Knows nothing of turns or rules.
+//! Seeds in pits and stores of a game with two rows, and marked pits. Knows nothing of turns or rules.
 
 use super::{
     BySide, Pit, Side,
@@ -11,10 +11,8 @@ pub struct Board {
     ring: Ring,
     /// Seeds by spot of the ring; nothing lies beyond its end.
     seeds: [u16; SPOTS_MAX],
-    /// Pits out of play (R9); they hold no seed.
-    burnt: Spots,
-    /// Pits that the other side owns (R44); they hold no seed.
-    tuzdyks: Spots,
+    /// Pits that the game marks, such as burnt pits and tuzdyks; they hold no seed.
+    marked: Spots,
 }
 
 impl Board {
@@ -48,25 +46,10 @@ impl Board {
         self.pits(pit.side).get(usize::from(pit.index)).copied().unwrap_or(0)
     }
 
-    /// Whether this pit is burnt: out of play for a round, because there were no seeds to fill it (R9). It stays empty
-    /// for that round. Only a game of several rounds has burnt pits.
+    /// Whether the game has marked this pit. Such a pit holds no seed; what the mark means is the game's.
     #[must_use]
-    pub fn is_burnt(&self, pit: Pit) -> bool {
-        self.ring.pit(pit).is_some_and(|spot| self.burnt.has(spot))
-    }
-
-    /// Whether this pit is a tuzdyk: the other side owns it, and each seed that falls there goes to that side's store
-    /// (R44). It stays empty.
-    #[must_use]
-    pub fn is_tuzdyk(&self, pit: Pit) -> bool {
-        self.ring.pit(pit).is_some_and(|spot| self.tuzdyks.has(spot))
-    }
-
-    /// The tuzdyk that this side owns; it lies on the other row (R44).
-    #[must_use]
-    pub fn tuzdyk(&self, owner: Side) -> Option<Pit> {
-        let mut row = (0..self.ring.pits).map(|index| Pit { side: !owner, index });
-        row.find(|&pit| self.is_tuzdyk(pit))
+    pub fn is_marked(&self, pit: Pit) -> bool {
+        self.ring.pit(pit).is_some_and(|spot| self.marked.has(spot))
     }
 
     /// All seeds, in pits and stores.
@@ -83,7 +66,7 @@ impl Board {
 
     /// An empty board. Options and position strings ensure that `pits` is from 1 to [`ROW_MAX`](super::ROW_MAX).
     pub(super) const fn empty(pits: u8) -> Self {
-        Self { ring: Ring { pits }, seeds: [0; SPOTS_MAX], burnt: Spots::NONE, tuzdyks: Spots::NONE }
+        Self { ring: Ring { pits }, seeds: [0; SPOTS_MAX], marked: Spots::NONE }
     }
 
     /// The pits of this side, to be filled.
@@ -96,24 +79,19 @@ impl Board {
         self.ring
     }
 
-    /// The spots of all burnt pits.
-    pub(super) const fn burnt(&self) -> Spots {
-        self.burnt
+    /// The spots of all marked pits.
+    pub(super) const fn marked(&self) -> Spots {
+        self.marked
     }
 
-    /// Burns these pits, which hold nothing, and no others.
-    pub(super) fn burn(&mut self, spots: Spots) {
-        self.burnt = spots;
+    /// Marks these pits, which hold nothing, and no others.
+    pub(super) fn set_marked(&mut self, spots: Spots) {
+        self.marked = spots;
     }
 
-    /// Burns this pit, which holds nothing, too.
-    pub(super) fn burn_one(&mut self, spot: u8) {
-        self.burnt = self.burnt.with(spot);
-    }
-
-    /// Makes this pit, which holds nothing, a tuzdyk of the other side.
-    pub(super) fn make_tuzdyk(&mut self, spot: u8) {
-        self.tuzdyks = self.tuzdyks.with(spot);
+    /// Marks this pit, which holds nothing, too.
+    pub(super) fn mark(&mut self, spot: u8) {
+        self.marked = self.marked.with(spot);
     }
 
     pub(super) fn at(&self, spot: u8) -> u16 {

@@ -161,6 +161,21 @@ pub trait Game: Copy + Debug + Display + Eq + Hash + 'static {
         false
     }
 
+    /// Whether this pit is burnt: out of play for a round, because there were no seeds to fill it (R9).
+    fn is_burnt(&self, _: Pit) -> bool {
+        false
+    }
+
+    /// The tuzdyk that this side owns; it lies on the other row (R44).
+    fn tuzdyk(&self, _: Side) -> Option<Pit> {
+        None
+    }
+
+    /// The pit that is blocked by takasia (R27).
+    fn blocked(&self) -> Option<Pit> {
+        None
+    }
+
     /// The lockstep opening, as long as no seed has been sown in it (R10).
     fn lockstep(&self) -> Option<Lockstep> {
         None

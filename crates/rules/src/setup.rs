@@ -40,8 +40,8 @@ impl<'t> Setup<'t> {
         Ok(Self { pits, banks, turn, flags, plies, round })
     }
 
-    /// The board of a game with two rows: so many pits a side, and the mark that pits can have.
-    pub fn two_rows(&self, pits: u8, mark: Option<Mark>) -> Result<Board, ParsePositionError> {
+    /// The board of a game with two rows: so many pits a side, and the letter of a marked pit, if the game marks pits.
+    pub fn two_rows(&self, pits: u8, mark: Option<char>) -> Result<Board, ParsePositionError> {
         let mut board = parse_rows(self.pits, mark)?;
         let (south, north) = parse_pair(self.banks, parse_seeds).ok_or(ParsePositionError::Stores)?;
         if board.pits_per_side() != pits {
@@ -77,15 +77,6 @@ impl Total {
         };
         if is_right { Ok(()) } else { Err(ParsePositionError::SeedTotal { expected, found }) }
     }
-}
-
-/// The mark in place of the count of a pit that holds no seed, in a game that marks pits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
-    pub letter: &'static str,
-    /// Marks a pit, by its spot.
-    pub set: fn(&mut Board, u8),
-    pub is_set: fn(&Board, Pit) -> bool,
 }
 
 /// A flag of a position.
@@ -151,7 +142,7 @@ pub(super) struct Written(ArrayString<{ 28 * 6 + 2 * 10 + 32 }>);
 impl Written {
     /// The pits, the stores and the side to move. The buffer holds the longest text. It has 28 numbers of up to 5 digits and a sign,
     /// 2 of up to 10 digits, and fewer than 32 other characters.
-    pub fn of(board: &Board, mark: Option<Mark>, turn: Side) -> Self {
+    pub fn of(board: &Board, mark: Option<char>, turn: Side) -> Self {
         let mut text = Self(ArrayString::new());
         text.row(board, mark, Side::South);
         text.push('/');
@@ -210,13 +201,13 @@ impl Written {
         &self.0
     }
 
-    fn row(&mut self, board: &Board, mark: Option<Mark>, side: Side) {
+    fn row(&mut self, board: &Board, mark: Option<char>, side: Side) {
         for (index, &seeds) in (0..).zip(board.pits(side)) {
             if index > 0 {
                 self.push(',');
             }
             match mark {
-                Some(mark) if seeds == 0 && (mark.is_set)(board, Pit { side, index }) => self.0.push_str(mark.letter),
+                Some(mark) if seeds == 0 && board.is_marked(Pit { side, index }) => self.push(mark),
                 _ => self.number(seeds.into()),
             }
         }
@@ -305,7 +296,7 @@ pub enum ParsePositionError {
 }
 
 /// Reads the form only: the total may exceed that of any game, but it cannot overflow.
-fn parse_rows(text: &str, mark: Option<Mark>) -> Result<Board, ParsePositionError> {
+fn parse_rows(text: &str, mark: Option<char>) -> Result<Board, ParsePositionError> {
     let (south, north) = text.split_once('/').ok_or(ParsePositionError::Rows)?;
     let rows = [parse_row(south, mark)?, parse_row(north, mark)?];
     let pits = rows[0].len();
@@ -317,7 +308,7 @@ fn parse_rows(text: &str, mark: Option<Mark>) -> Result<Board, ParsePositionErro
         for (spot, pit) in (board.ring().row(side)..).zip(row) {
             match pit {
                 WrittenPit::Seeds(seeds) => board.drop(spot, seeds),
-                WrittenPit::Marked(mark) => (mark.set)(&mut board, spot),
+                WrittenPit::Marked => board.mark(spot),
             }
         }
     }
@@ -328,14 +319,14 @@ fn parse_rows(text: &str, mark: Option<Mark>) -> Result<Board, ParsePositionErro
 #[derive(Clone, Copy, Debug)]
 enum WrittenPit {
     Seeds(u16),
-    Marked(Mark),
+    Marked,
 }
 
-fn parse_row(text: &str, mark: Option<Mark>) -> Result<ArrayVec<WrittenPit, ROW_MAX>, ParsePositionError> {
+fn parse_row(text: &str, mark: Option<char>) -> Result<ArrayVec<WrittenPit, ROW_MAX>, ParsePositionError> {
     let mut row = ArrayVec::new();
     for pit in text.split(',') {
         let pit = match (mark, pit.as_bytes()) {
-            (Some(mark), _) if pit == mark.letter => WrittenPit::Marked(mark),
+            (Some(mark), &[letter]) if char::from(letter) == mark => WrittenPit::Marked,
             (_, &[letter @ b'a'..=b'z']) => return Err(ParsePositionError::MarkByOptions { mark: letter.into() }),
             _ => WrittenPit::Seeds(parse_seeds(pit).ok_or(ParsePositionError::Rows)?),
         };

@@ -191,6 +191,24 @@ impl AnyPosition {
         for_game!(&self.state, State, position => position.can_burn())
     }
 
+    /// Whether this pit is burnt: out of play for a round, because there were no seeds to fill it (R9).
+    #[must_use]
+    pub fn is_burnt(&self, pit: Pit) -> bool {
+        for_game!(&self.state, State, position => position.is_burnt(pit))
+    }
+
+    /// The tuzdyk that this side owns; it lies on the other row (R44).
+    #[must_use]
+    pub fn tuzdyk(&self, owner: Side) -> Option<Pit> {
+        for_game!(&self.state, State, position => position.tuzdyk(owner))
+    }
+
+    /// The pit that is blocked by takasia (R27).
+    #[must_use]
+    pub fn blocked(&self) -> Option<Pit> {
+        for_game!(&self.state, State, position => position.blocked())
+    }
+
     /// The next pit to be filled, while the side to move arranges its seeds (R28).
     #[must_use]
     pub fn arranging(&self) -> Option<Pit> {
@@ -215,8 +233,7 @@ impl AnyPosition {
         for_game!(&self.state, State, position => position.swapped())
     }
 
-    /// The number of the round and the side that opened it; `None` in a game of a single round (R9). The
-    /// [board](AnyPosition::board) knows which pits are burnt.
+    /// The number of the round and the side that opened it; `None` in a game of a single round (R9).
     #[must_use]
     pub fn round(&self) -> Option<Round> {
         for_game!(&self.state, State, position => position.round())

@@ -75,6 +75,10 @@ impl Game for Position {
         self.options
     }
 
+    fn blocked(&self) -> Option<Pit> {
+        self.frame.board.blocked()
+    }
+
     fn plies_max(&self) -> Option<u32> {
         Some(self.options.max_plies.into())
     }

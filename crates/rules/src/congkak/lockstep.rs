@@ -27,7 +27,7 @@ impl Hand {
     /// Lifts a pit. One that the board does not have gives an empty hand.
     fn lift(board: &mut Board, side: Side, pit: Pit, effects: &mut impl EffectSink) -> Self {
         let ring = board.ring();
-        let skipped = board.burnt().with(ring.store(!side));
+        let skipped = board.marked().with(ring.store(!side));
         let (spot, seeds) = ring.pit(pit).map_or((ring.row(side), 0), |spot| (spot, board.lift(spot)));
         effects.record(Effect::Hand { side });
         effects.record(Effect::Lift { pit, seeds });

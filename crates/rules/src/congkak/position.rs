@@ -10,12 +10,12 @@ use crate::{
     Outcome, PLIES_MAX, ParsePositionError, Pit, Place, Round, Side,
     effect::EffectSink,
     ring::{ROW_MAX, Spots},
-    setup::{Flag, Flags, Mark, Setup, Total, Written, parse_number, parse_pair},
+    setup::{Flag, Flags, Setup, Total, Written, parse_number, parse_pair},
     sowing,
 };
 
-/// `x`: a burnt pit.
-const BURNT: Mark = Mark { letter: "x", set: Board::burn_one, is_set: Board::is_burnt };
+/// The letter of a burnt pit, which is marked on the board (R9).
+const BURNT: char = 'x';
 
 /// `l`: both sides choose a pit to sow at once (R10). The pit of South follows, while it waits for North's choice.
 const LOCKSTEP: Flag = Flag::own(0, 'l');
@@ -113,7 +113,7 @@ impl Position {
     /// capture.
     fn sow(&mut self, pit: Pit, effects: &mut impl EffectSink) {
         let banked_before = self.board.store(self.turn);
-        let skipped = self.board.burnt().with(self.board.ring().store(!self.turn));
+        let skipped = self.board.marked().with(self.board.ring().store(!self.turn));
         let extra = match sowing::sow_in_laps(&mut self.board, pit, skipped, effects) {
             Place::Store(_) => true,
             Place::Pit(last) => {
@@ -226,7 +226,7 @@ impl Position {
     /// the new opener.
     fn open_round(&mut self, effects: &mut impl EffectSink) {
         let opener = self.next_opener();
-        self.board.burn(Spots::NONE);
+        self.board.set_marked(Spots::NONE);
         for side in Side::ALL {
             self.refill(side, effects);
         }
@@ -242,7 +242,7 @@ impl Position {
             RefillFrom::Store => pits - count..pits,
             RefillFrom::Far => 0..count,
         };
-        let (mut burnt, mut named) = (self.board.burnt(), ArrayVec::new());
+        let (mut burnt, mut named) = (self.board.marked(), ArrayVec::new());
         let mut store = self.board.lift(ring.store(side));
         for index in 0..pits {
             let spot = ring.row(side) + index;
@@ -255,7 +255,7 @@ impl Position {
             }
         }
         self.board.bank(side, store);
-        self.board.burn(burnt);
+        self.board.set_marked(burnt);
         effects.record(Effect::Refill { side, pits: named, seeds });
     }
 
@@ -380,7 +380,7 @@ impl Game for Position {
             _ if self.is_over() => Err(IllegalMove::GameOver),
             Move::Sow(pit) if pit.index >= self.options.pits => Err(IllegalMove::NoSuchPit(pit)),
             Move::Sow(pit) if pit.side != self.turn => Err(IllegalMove::NotYourPit(pit)),
-            Move::Sow(pit) if self.board.is_burnt(pit) => Err(IllegalMove::Rule(&refusals::BURNT_PIT, Some(pit))),
+            Move::Sow(pit) if self.board.is_marked(pit) => Err(IllegalMove::Rule(&refusals::BURNT_PIT, Some(pit))),
             Move::Sow(pit) if self.board.seeds(pit) == 0 => Err(IllegalMove::EmptyPit(pit)),
             Move::Sow(_) => Ok(()),
             other => Err(IllegalMove::of_unknown_form(other)),
@@ -402,6 +402,10 @@ impl Game for Position {
         let &Self { round: number, opener, points, .. } = self;
         let points = self.options.has_points().then_some(points);
         (self.options.rounds == Rounds::Multi).then_some(Round { number, opener, points })
+    }
+
+    fn is_burnt(&self, pit: Pit) -> bool {
+        self.board.is_marked(pit)
     }
 
     fn can_burn(&self) -> bool {

@@ -17,11 +17,11 @@ use crate::{
     effect::EffectSink,
     options::MajorityRemaining,
     ring::Ring,
-    setup::{Flag, Flags, Mark, Setup, Total, Written},
+    setup::{Flag, Flags, Setup, Total, Written},
 };
 
-/// `t`: a tuzdyk; its owner is the other side.
-const TUZDYK: Mark = Mark { letter: "t", set: Board::make_tuzdyk, is_set: Board::is_tuzdyk };
+/// The letter of a tuzdyk, which is marked on the board; its owner is the other side (R44).
+const TUZDYK: char = 't';
 
 /// What tuzdyks must be like (R44).
 const TUZDYKS: &str = "a row has at most one tuzdyk, not in its last pit, and not where the other one bars it";
@@ -107,7 +107,7 @@ impl<O: KumalakOptions> Position<O> {
 
     /// Drops a seed in a pit. A tuzdyk passes it on to the store of its owner (R44).
     fn drop(&mut self, spot: u8, pit: Pit, effects: &mut impl EffectSink) {
-        if self.board.is_tuzdyk(pit) {
+        if self.board.is_marked(pit) {
             let owner = !pit.side;
             self.board.bank(owner, 1);
             effects.record(Effect::Sow { to: Place::Store(owner) });
@@ -120,7 +120,7 @@ impl<O: KumalakOptions> Position<O> {
     /// R43, R44: an even number of seeds on the other row is captured. Three seeds are captured if their pit may become
     /// the mover's tuzdyk, and it does.
     fn capture(&mut self, last: Pit, effects: &mut impl EffectSink) {
-        if last.side == self.turn || self.board.is_tuzdyk(last) {
+        if last.side == self.turn || self.board.is_marked(last) {
             return;
         }
         let Some(spot) = self.board.ring().pit(last) else { return };
@@ -134,7 +134,7 @@ impl<O: KumalakOptions> Position<O> {
         self.board.bank(self.turn, seeds);
         effects.record(Effect::Capture { from: ArrayVec::from_iter([last]), seeds, to: self.turn });
         if becomes_tuzdyk {
-            self.board.make_tuzdyk(spot);
+            self.board.mark(spot);
             effects.record(Effect::Tuzdyk { pit: last, side: self.turn });
         }
     }
@@ -144,9 +144,9 @@ impl<O: KumalakOptions> Position<O> {
         let rules = self.options.rules();
         let Some(symmetry) = rules.tuzdyk else { return false };
         let is_barred = |other| bars(rules.pits, symmetry, other, pit);
-        self.board.tuzdyk(self.turn).is_none()
+        self.tuzdyk(self.turn).is_none()
             && pit.index + 1 < rules.pits
-            && !self.board.tuzdyk(!self.turn).is_some_and(is_barred)
+            && !self.tuzdyk(!self.turn).is_some_and(is_barred)
     }
 
     /// R45, steps 1 and 2: the end that does not ask who is to move next.
@@ -226,7 +226,7 @@ impl<O: KumalakOptions> Position<O> {
     fn leave_odd(&mut self, seeds: u16) -> Option<Pit> {
         let side = !self.turn;
         let mut row = (0..self.board.pits_per_side()).map(|index| Pit { side, index });
-        let pit = row.find(|&pit| !self.board.is_tuzdyk(pit)).filter(|_| seeds > 0)?;
+        let pit = row.find(|&pit| !self.board.is_marked(pit)).filter(|_| seeds > 0)?;
         self.board.drop(self.board.ring().pit(pit)?, seeds);
         Some(pit)
     }
@@ -330,6 +330,10 @@ impl<O: KumalakOptions> Game for Position<O> {
         }
     }
 
+    fn tuzdyk(&self, owner: Side) -> Option<Pit> {
+        tuzdyk(&self.board, owner)
+    }
+
     fn recurring(&self) -> Option<(&Board, u8)> {
         Some((&self.board, self.options.rules().repetition))
     }
@@ -355,11 +359,17 @@ const fn bars(pits: u8, symmetry: TuzdykSymmetry, other: Pit, pit: Pit) -> bool 
     }
 }
 
+/// The tuzdyk that this side owns.
+fn tuzdyk(board: &Board, owner: Side) -> Option<Pit> {
+    let mut row = (0..board.pits_per_side()).map(|index| Pit { side: !owner, index });
+    row.find(|&pit| board.is_marked(pit))
+}
+
 /// Refuses tuzdyks that no game with these rules has (R41).
 fn check_tuzdyks(rules: Rules, board: &Board) -> Result<(), ParsePositionError> {
     let Some(symmetry) = rules.tuzdyk else { return Ok(()) };
-    let count = |side| (0..rules.pits).filter(|&index| board.is_tuzdyk(Pit { side, index })).count();
-    let tuzdyks = Side::ALL.map(|side| board.tuzdyk(side));
+    let count = |side| (0..rules.pits).filter(|&index| board.is_marked(Pit { side, index })).count();
+    let tuzdyks = Side::ALL.map(|side| tuzdyk(board, side));
     let is_last = |pit: Pit| pit.index + 1 == rules.pits;
     let wrong = Side::ALL.into_iter().any(|side| count(side) > 1)
         || tuzdyks.into_iter().flatten().any(is_last)

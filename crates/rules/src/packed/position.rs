@@ -93,7 +93,7 @@ impl Position {
 
     /// A board with this side to move; `None` if it has too many pits or seeds, or burnt pits.
     pub(super) fn of(board: &Board, turn: Side) -> Option<Self> {
-        let fits = board.pits_per_side() <= PITS_MAX && board.total() <= SEEDS_MAX && board.burnt() == Spots::NONE;
+        let fits = board.pits_per_side() <= PITS_MAX && board.total() <= SEEDS_MAX && board.marked() == Spots::NONE;
         let (own, other) = (Half::of(board, turn), Half::of(board, !turn));
         fits.then_some(Self::of_halves(own, other, turn))
     }

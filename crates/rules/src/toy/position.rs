@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use arrayvec::ArrayVec;
+
 use super::{Options, refusals};
 use crate::{
     AnyBoard, Board, Effect, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome, OwnEffect,
@@ -64,8 +66,9 @@ impl Position {
             self.board.pits_mut(pit.side)[usize::from(pit.index)] = 0;
             self.board.bank(self.turn, seeds);
             self.flags.raise(HARVESTED);
-            let (pit, side, seeds) = (Some(pit), Some(self.turn), Some(seeds));
-            effects.record(Effect::Own(OwnEffect { kind: "harvest", pit, side, seeds }));
+            effects.record(Effect::Capture { from: ArrayVec::from_iter([pit]), seeds, to: self.turn });
+            let (pit, side) = (Some(pit), Some(self.turn));
+            effects.record(Effect::Own(OwnEffect { kind: "harvest", pit, side, seeds: None }));
         }
     }
 

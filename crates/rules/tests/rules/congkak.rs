@@ -288,7 +288,7 @@ fn only_a_match_has_a_round() {
     let position = import("match", "", "x,4,6,7,7,4,1/11,3,4,1,0,14,x 14-22 S - 53 3N").unwrap();
     assert_eq!(position.round(), Some(Round { number: 3, opener: Side::North, points: None }));
     let board = position.board();
-    let burnt = |letter: &str| board.is_burnt(pit(letter));
+    let burnt = |letter: &str| position.is_burnt(pit(letter));
     assert_eq!(["A", "B", "G", "a", "g", "h", "l"].map(burnt), [true, false, false, false, true, false, false]);
     assert_eq!(board.seeds(pit("A")), 0);
 }

@@ -23,12 +23,13 @@ impl Drawing {
             for (index, &count) in (0..).zip(board.pits(side)) {
                 let pit = Pit { side, index };
                 seeds.insert(pit.to_string(), count);
-                if board.is_burnt(pit) {
+                if position.is_burnt(pit) {
                     burnt.insert(pit.to_string());
                 }
             }
         }
-        let tuzdyks = Side::ALL.into_iter().filter_map(|side| board.tuzdyk(side)).map(|pit| pit.to_string()).collect();
+        let tuzdyks =
+            Side::ALL.into_iter().filter_map(|side| position.tuzdyk(side)).map(|pit| pit.to_string()).collect();
         Self { seeds, burnt, burns: position.can_burn(), tuzdyks }
     }
 
@@ -89,9 +90,11 @@ pub fn check(before: &AnyPosition, m: Move, effects: &[Effect], after: &AnyPosit
                 let chain = counts.iter().all(|count| [2, 3].contains(count)) && from.iter().all(|pit| pit.side != to);
                 // The pit of the last seed comes first, or it keeps its seed and is missing.
                 let opposite = if Some(Place::Pit(from[0])) == last { counts[0] == 1 } else { counts.len() == 1 };
-                // In Toguz Kumalak and Bestemshe the last seed makes an even number, or three for a tuzdyk.
-                let even = counts[0].is_multiple_of(2) || counts[0] == 3;
-                let alone = even && from[0].side != to && (counts.len(), Some(Place::Pit(from[0]))) == (1, last);
+                // In Toguz Kumalak and Bestemshe the last seed makes an even number on the other row, or three for a tuzdyk. In the
+                // toy it makes an even number on the own row.
+                let is_even = counts[0].is_multiple_of(2);
+                let even = is_even || counts[0] == 3 && from[0].side != to;
+                let alone = even && (counts.len(), Some(Place::Pit(from[0]))) == (1, last);
                 assert!(chain || opposite || alone, "captured {counts:?}");
                 assert_eq!(counts.iter().sum::<u16>(), seeds);
                 *drawing.at(Place::Store(to)) += seeds;
@@ -140,7 +143,7 @@ pub fn check(before: &AnyPosition, m: Move, effects: &[Effect], after: &AnyPosit
             }
             Effect::Pass => assert_eq!(m, Move::Pass),
             Effect::Swap => assert_eq!(m, Move::Swap),
-            Effect::ExtraTurn | Effect::GameOver { .. } => {}
+            Effect::ExtraTurn | Effect::Own(_) | Effect::GameOver { .. } => {}
             ref other => panic!("{other:?} is of a game with four rows"),
         }
     }
@@ -212,7 +215,7 @@ fn check_order(effects: &[Effect]) {
             Effect::Lift { .. } | Effect::Pass | Effect::Swap => 0,
             Effect::Sow { .. } | Effect::Relay { .. } => 1,
             Effect::Capture { .. } => 2,
-            Effect::Tuzdyk { .. } => 3,
+            Effect::Tuzdyk { .. } | Effect::Own(_) => 3,
             Effect::ExtraTurn => 4,
             Effect::Sweep { .. } | Effect::Split { .. } | Effect::Level { .. } => 5,
             Effect::RoundOver { .. } => 6,

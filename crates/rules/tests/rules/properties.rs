@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range};
 
 use mancala_rules::{
     AnyBoard, AnyOptions, AnyPosition, BySide, Direction, Effect, EndReason, History, Move, OptionKind, OptionSpec,
-    OptionValue, Pit, Place, PresetSpec, Round, Side, Variant,
+    OptionValue, OwnEffect, Pit, Place, PresetSpec, Round, Side, Variant,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -438,6 +438,10 @@ fn mirror_effect(effect: Effect) -> Effect {
             Effect::Refill { side: !side, pits: pits.into_iter().map(mirror_pit).collect(), seeds }
         }
         Effect::ExtraTurn | Effect::Swap | Effect::Pass | Effect::GameOver { .. } => effect,
+        Effect::Own(own) => {
+            let (pit, side) = (own.pit.map(mirror_pit), own.side.map(|side| !side));
+            Effect::Own(OwnEffect { pit, side, ..own })
+        }
         other => panic!("{other:?} is of a game with four rows"),
     }
 }

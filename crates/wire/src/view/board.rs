@@ -126,10 +126,10 @@ impl BoardView {
             let burnt = || {
                 let pits =
                     (0..pits.len()).filter_map(|index| u8::try_from(index).ok()).map(|index| Pit { side, index });
-                pits.filter(|pit| board.is_burnt(*pit)).map(|pit| pit.to_string()).collect()
+                pits.filter(|pit| position.is_burnt(*pit)).map(|pit| pit.to_string()).collect()
             };
-            let blocked = || PitOrNull::of(board.blocked().filter(|pit| pit.side == side));
-            let tuzdyk = || PitOrNull::of(board.tuzdyk(side));
+            let blocked = || PitOrNull::of(position.blocked().filter(|pit| pit.side == side));
+            let tuzdyk = || PitOrNull::of(position.tuzdyk(side));
             RowView {
                 pits: pits.to_vec(),
                 store: board.store(side),

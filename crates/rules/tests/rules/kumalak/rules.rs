@@ -47,7 +47,7 @@ fn a_tuzdyk_is_made_by_a_capture_of_three_and_an_effect_of_its_own() {
         Effect::Tuzdyk { pit: a, side: Side::South },
     ];
     assert_eq!(effects, expected);
-    assert_eq!((next.board().tuzdyk(Side::South), next.board().tuzdyk(Side::North)), (Some(a), None));
+    assert_eq!((next.tuzdyk(Side::South), next.tuzdyk(Side::North)), (Some(a), None));
 }
 
 #[test]
