@@ -94,13 +94,16 @@ pub async fn execute_with(
         let now = now();
         let due = present.due(now);
         let is_due = !due.is_empty();
-        let Request { player, if_version, asked } = *request;
-        let command = Command { player, if_version, action: loaded.action(asked) };
+        let Request { player, if_version, .. } = *request;
+        let command = Command { player, if_version, action: loaded.action() };
         let Decision { events, effects } = match present.decide(&command, now) {
             _ if is_due => Decision { events: due, effects: vec![] },
             Ok(decision) if !decision.events.is_empty() => decision,
             _ if !is_stored => continue,
-            Ok(_) => return Ok(Executed::Unchanged { found: loaded.found, recorded: loaded.plies }),
+            Ok(_) => {
+                let (found, recorded) = loaded.into_recorded();
+                return Ok(Executed::Unchanged { found, recorded });
+            }
             Err(refusal) => return Ok(Executed::Refused { found: loaded.found, refusal }),
         };
         let mut game = present.clone();

@@ -15,8 +15,7 @@ use mancala_db::{
     records::archive,
 };
 use mancala_domain::{
-    Action, BySeat, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX, Refusal,
-    Seat,
+    BySeat, Event, Game, GameId, Level, Opponent, Player, PlayerId, PlayerKind, RUNNING_GAMES_MAX, Refusal, Seat,
 };
 use mancala_http::{
     answer::{
@@ -171,7 +170,7 @@ pub async fn renew_join_code(
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
     let join_code = new_join_code();
-    change(&state, caller, path, if_match, Asked::Action(Action::RenewCode { join_code: &join_code })).await
+    change(&state, caller, path, if_match, Asked::RenewCode { join_code: &join_code }).await
 }
 
 /// Counts an invitation, after all other checks. An invitation that is refused for another reason, such as a block, is not counted.
@@ -235,7 +234,7 @@ pub(super) fn seated_alone(game: Game, creator: &Player) -> SeatedGame {
 async fn withdraw_if_refused(state: &AppState, game: &Game) -> Result<(), Problem> {
     let (Some(invited), Some(creator)) = (game.invited(), game.players()[game.terms().creator]) else { return Ok(()) };
     if !may_invite(state, creator, invited).await? {
-        let asked = Asked::Action(Action::Abort);
+        let asked = Asked::Abort;
         let request = Request { player: creator, if_version: Some(&[game.version()]), asked };
         execute(state, game.id(), &request).await?;
     }

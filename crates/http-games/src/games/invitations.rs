@@ -2,7 +2,6 @@
 
 use actix_web::{HttpRequest, HttpResponse, get, post, web::Data};
 use mancala_db::lists::invitations::{self, Direction};
-use mancala_domain::Action;
 use mancala_http::{
     answer::{
         failures::{Failures, Forbidden, GameOver, NotFound, PreconditionFailed, SeatTaken},
@@ -99,7 +98,7 @@ pub async fn decline_invitation(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    change(&state, caller, path, if_match, Asked::Action(Action::Decline)).await
+    change(&state, caller, path, if_match, Asked::Decline).await
 }
 
 /// Which invitations to list.

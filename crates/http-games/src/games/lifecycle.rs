@@ -6,7 +6,6 @@ use actix_web::{
     post,
     web::{Bytes, Data},
 };
-use mancala_domain::Action;
 use mancala_http::{
     answer::{
         failures::{
@@ -191,7 +190,7 @@ pub async fn resign_game(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    change(&state, caller, path, if_match, Asked::Action(Action::Resign)).await
+    change(&state, caller, path, if_match, Asked::Resign).await
 }
 
 /// Abort a game
@@ -222,7 +221,7 @@ pub async fn abort_game(
     _: Query<NoQuery>,
     _: OptionalBody<Nothing>,
 ) -> Result<HttpResponse, Problem> {
-    change(&state, caller, path, if_match, Asked::Action(Action::Abort)).await
+    change(&state, caller, path, if_match, Asked::Abort).await
 }
 
 /// How a game is read.

@@ -9,7 +9,7 @@ use mancala_db::{
         listed::Listed,
     },
 };
-use mancala_domain::{Action, PlayerId};
+use mancala_domain::PlayerId;
 use mancala_http::{
     answer::{
         code::Code,
@@ -150,8 +150,8 @@ async fn end_invitations(state: &AppState, player: PlayerId, other: PlayerId) ->
 
 /// Declines an invitation, or withdraws the player's own. The version is checked, so that no game is ended that has begun meanwhile.
 async fn end_invitation(state: &AppState, player: PlayerId, pending: Pending) -> Result<(), Problem> {
-    let action = if pending.invited == player { Action::Decline } else { Action::Abort };
-    let request = Request { player, if_version: Some(&[pending.version]), asked: Asked::Action(action) };
+    let asked = if pending.invited == player { Asked::Decline } else { Asked::Abort };
+    let request = Request { player, if_version: Some(&[pending.version]), asked };
     execute(state, pending.game, &request).await?;
     Ok(())
 }

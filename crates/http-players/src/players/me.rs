@@ -12,7 +12,7 @@ use mancala_db::{
     },
     records,
 };
-use mancala_domain::{Action, Password, Player, PlayerId, PlayerKind};
+use mancala_domain::{Password, Player, PlayerId, PlayerKind};
 use mancala_http::{
     answer::{
         code::Code,
@@ -347,7 +347,7 @@ async fn end_games(state: &AppState, player: PlayerId) -> Result<(), Problem> {
             return Ok(());
         }
         for id in unfinished {
-            let request = Request { player, if_version: None, asked: Asked::Action(Action::Leave) };
+            let request = Request { player, if_version: None, asked: Asked::Leave };
             if let Executed::Refused { refusal, .. } = execute(state, id, &request).await? {
                 return Err(Problem::internal(refusal));
             }

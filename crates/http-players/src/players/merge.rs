@@ -6,7 +6,7 @@ use mancala_db::{
     merging::{self, GAMES_MAX, IdentityHandover, Merged, NamedGuest},
     players::OwnPlayer,
 };
-use mancala_domain::{Action, Game, PlayerId, PlayerKind};
+use mancala_domain::{Game, PlayerId, PlayerKind};
 use mancala_http::{
     answer::{
         code::Code,
@@ -153,7 +153,7 @@ async fn merge(
 /// Declines the open invitations to a guest that was merged: no client can be this guest any more.
 async fn decline_invitations(state: &AppState, guest: PlayerId) -> Result<(), Problem> {
     for id in games::list_unfinished(&state.db, guest, INVITATIONS_MAX).await? {
-        let request = Request { player: guest, if_version: None, asked: Asked::Action(Action::Decline) };
+        let request = Request { player: guest, if_version: None, asked: Asked::Decline };
         execute(state, id, &request).await?;
     }
     Ok(())
