@@ -1358,7 +1358,7 @@ export interface paths {
          * Mute a player
          * @description The two play as before, but requests of the muted player to the caller are silent. Webhooks and devices are not notified of
          *     its invitations and offers, and `GET /v1/me/summary` does not count them. Its request to become friends is as good as
-         *     declined. Lists and games show its invitations and offers. The muted player is not told, and sees no difference. Muting
+         *     declined. Lists and games show its invitations and offers. The muted player gets no notice of it, and sees no difference. Muting
          *     again is 204.
          *
          *     - `forbidden`: the caller itself, or neither a guest nor an account
@@ -2714,7 +2714,7 @@ export interface components {
         /** @description What was found about a report. */
         CloseReport: {
             /**
-             * @description `upheld`: the report is right; `rejected`: it is not, or nothing comes of it.
+             * @description `upheld`: the report is right. `rejected`: the report is wrong, or calls for no action.
              * @enum {string}
              */
             finding: "upheld" | "rejected";
@@ -2923,7 +2923,7 @@ export interface components {
          */
         DeviceKind: "web" | "fcm" | "apns";
         /**
-         * @description A language of texts.
+         * @description The language of the texts that a device or a picture shows.
          * @enum {string}
          */
         DeviceLanguage: "en" | "de" | "fr" | "es";
@@ -5172,8 +5172,8 @@ export interface components {
             to_move: number;
         };
         /**
-         * @description What becomes of games that have begun: `play_on`, the player still moves; `stop`, the player does not move, and clocks stand until the
-         *     suspension ends; `end`, they end, as with a ban.
+         * @description The effect on games that have begun. `play_on`: the player still moves. `stop`: the player cannot move, and clocks are stopped until the
+         *     suspension ends. `end`: the games end, as with a ban.
          * @enum {string}
          */
         SuspendedGames: "play_on" | "stop" | "end";

@@ -74,7 +74,7 @@ const fn detail(code: Code) -> &'static str {
         Code::NotYourTurn => "it is the opponent's turn",
         Code::StalePly => "the next ply is 7",
         Code::IllegalMove => "pit C is empty",
-        Code::NoSuchOffer => "there is no such offer, or it is not the caller's to answer",
+        Code::NoSuchOffer => "there is no such offer, or the caller cannot answer it",
         Code::OfferPending => "the opponent asks to take back a turn: that is answered first",
         Code::OfferNotPossible => "no time runs in this game",
         Code::TooManyGames => "a player has at most 1000 games that are not over",

@@ -67,7 +67,7 @@ pub enum Refusal {
     #[error("it is the opponent's turn")]
     NotYourTurn,
     /// No offer of that kind is pending that the player may answer so.
-    #[error("there is no such offer, or it is not the caller's to answer")]
+    #[error("there is no such offer, or the caller cannot answer it")]
     NoSuchOffer,
     /// The opponent has offered another takeback.
     #[error("the opponent asks to take back a turn: that is answered first")]

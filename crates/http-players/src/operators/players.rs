@@ -154,8 +154,8 @@ enum ActWord {
     Lift,
 }
 
-/// What becomes of games that have begun: `play_on`, the player still moves; `stop`, the player does not move, and clocks stand until the
-/// suspension ends; `end`, they end, as with a ban.
+/// The effect on games that have begun. `play_on`: the player still moves. `stop`: the player cannot move, and clocks are stopped until the
+/// suspension ends. `end`: the games end, as with a ban.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = SuspendedGames)]

@@ -220,7 +220,7 @@ pub struct CloseReport {
     remark: Option<String>,
 }
 
-/// `upheld`: the report is right; `rejected`: it is not, or nothing comes of it.
+/// `upheld`: the report is right. `rejected`: the report is wrong, or calls for no action.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum FindingWord {

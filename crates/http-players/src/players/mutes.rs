@@ -35,7 +35,7 @@ const VERB: Verb = Verb { infinitive: "mute", present: "mutes", participle: "mut
 ///
 /// The two play as before, but requests of the muted player to the caller are silent. Webhooks and devices are not notified of
 /// its invitations and offers, and `GET /v1/me/summary` does not count them. Its request to become friends is as good as
-/// declined. Lists and games show its invitations and offers. The muted player is not told, and sees no difference. Muting
+/// declined. Lists and games show its invitations and offers. The muted player gets no notice of it, and sees no difference. Muting
 /// again is 204.
 ///
 /// - `forbidden`: the caller itself, or neither a guest nor an account

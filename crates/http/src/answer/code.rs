@@ -49,8 +49,8 @@ codes! {
         "The access token has expired, was revoked, was not issued by this server, or its player is gone. Get a new one. A token of another \
          issuer that was to be exchanged is refused for what `detail` says."
     RefreshTokenReused "refresh_token_reused" UNAUTHORIZED "The refresh token was used before"
-        "A later refresh token of the same sign-in was used already, so two clients have tokens of it. Of an account all tokens of this \
-         sign-in are revoked: sign in again. Of a guest the newer ones stay valid: use the newest, or the recovery code."
+        "A later refresh token of the same sign-in was used already, so two clients have tokens of it. An account loses all tokens of this \
+         sign-in: sign in again. A guest keeps the newer ones: use the newest, or the recovery code."
     InvalidCredentials "invalid_credentials" UNAUTHORIZED "The name, the password or the recovery code is wrong"
         "No account has this name and this password, and which of the two is wrong is not said; or no player has this recovery code."
     SignInRefused "sign_in_refused" UNAUTHORIZED "The sign-in by an issuer is refused"

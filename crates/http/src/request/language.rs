@@ -22,7 +22,7 @@ fn language(range: &str) -> Option<Language> {
     if range == "*" { Some(Language::En) } else { Language::of_range(range) }
 }
 
-/// A language of texts.
+/// The language of the texts that a device or a picture shows.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = DeviceLanguage)]
