@@ -69,6 +69,21 @@ impl Board {
         Self { ring: Ring { pits }, seeds: [0; SPOTS_MAX], marked: Spots::NONE }
     }
 
+    /// A board with as many seeds in each pit.
+    pub(super) fn filled(pits: u8, seeds: u16) -> Self {
+        let mut board = Self::empty(pits);
+        for side in Side::ALL {
+            board.pits_mut(side).fill(seeds);
+        }
+        board
+    }
+
+    /// The pits of this side that hold seeds, in order.
+    pub(super) fn filled_pits(&self, side: Side) -> impl Iterator<Item = Pit> {
+        let pits = (0..).zip(self.pits(side));
+        pits.filter(|&(_, &seeds)| seeds > 0).map(move |(index, _)| Pit { side, index })
+    }
+
     /// The pits of this side, to be filled.
     pub(super) fn pits_mut(&mut self, side: Side) -> &mut [u16] {
         let row = usize::from(self.ring.row(side));

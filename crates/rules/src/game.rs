@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     AnyBoard, Board, Effect, History, House, IllegalMove, Lockstep, Move, MoveList, Outcome, ParsePositionError,
-    Pending, Pit, Refusal, Round, Side, effect::EffectSink, options::GameOptions,
+    Pending, Pit, Refusal, Round, Side, Total, effect::EffectSink, options::GameOptions,
 };
 
 /// What is the same in all positions of a game.
@@ -64,22 +64,12 @@ pub trait Game: Copy + Debug + Display + Eq + Hash + 'static {
     /// The position in which a game with these options begins.
     fn opening(options: Self::Options) -> Self;
 
-    /// Reads a position text, and ends the game where the rules do.
+    /// Reads a position text, and ends the game where the rules do. Games with four rows have one total.
     ///
     /// # Errors
     ///
     /// The text is not a position text, or no game with these options has this position.
-    fn parse(options: Self::Options, text: &str) -> Result<Self, ParsePositionError>;
-
-    /// As [`Game::parse`], for a made-up position with any number of seeds up to [`SEEDS_MAX`](crate::SEEDS_MAX), where the
-    /// game has such positions.
-    ///
-    /// # Errors
-    ///
-    /// As [`Game::parse`].
-    fn parse_with_any_total(options: Self::Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::parse(options, text)
-    }
+    fn parse(options: Self::Options, text: &str, total: Total) -> Result<Self, ParsePositionError>;
 
     /// The same position without the parts that do not affect the rest of the game, such as the plies.
     #[must_use]

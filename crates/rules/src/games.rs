@@ -39,6 +39,13 @@ macro_rules! games {
             }
         )+
 
+        impl State {
+            /// Which game this position is of.
+            pub(crate) const fn variant(&self) -> Variant {
+                match self { $( $(#[cfg($condition)])? Self::$game(_) => Variant::$game, )+ }
+            }
+        }
+
         impl AnyOptions {
             /// Which game these options are for.
             #[must_use]

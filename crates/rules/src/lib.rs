@@ -74,6 +74,7 @@ mod round;
 mod setup;
 mod side;
 mod sowing;
+mod sweep;
 pub mod toguz_kumalak;
 #[cfg(feature = "toy")]
 pub mod toy;
@@ -102,7 +103,7 @@ pub use pit::{PITS_MAX, ParsePitError, Pit, Place};
 pub use plies::PLIES_MAX;
 pub use ring::ROW_MAX;
 pub use round::Round;
-pub use setup::{ParsePositionError, SEEDS_MAX};
+pub use setup::{ParsePositionError, SEEDS_MAX, Total};
 pub use side::{BySide, Side};
 pub use word::UnknownWord;
 

@@ -60,7 +60,7 @@ impl<'t> Setup<'t> {
 
 /// How many seeds a position may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Total {
+pub enum Total {
     /// As many as the options give.
     OfOptions,
     /// Any number up to [`SEEDS_MAX`].
@@ -69,7 +69,7 @@ pub(super) enum Total {
 
 impl Total {
     /// Refuses another number of seeds; `expected` is that of the options.
-    pub fn check(self, board: &Board, expected: u16) -> Result<(), ParsePositionError> {
+    pub(super) fn check(self, board: &Board, expected: u16) -> Result<(), ParsePositionError> {
         let found = board.total();
         let is_right = match self {
             Self::OfOptions => found == expected,
@@ -137,11 +137,13 @@ impl Flags {
 /// The text of a position with two rows, as it is written. It is written to one buffer: a formatter takes ten times as long for
 /// the numbers, and each move needs this text several times.
 #[derive(Debug)]
-pub(super) struct Written(ArrayString<{ 28 * 6 + 2 * 10 + 32 }>);
+pub(super) struct Written(Text);
+
+/// Holds the longest text: 28 numbers of up to 5 digits and a sign, 2 of up to 10, and fewer than 32 other characters.
+type Text = ArrayString<{ 28 * 6 + 2 * 10 + 32 }>;
 
 impl Written {
-    /// The pits, the stores and the side to move. The buffer holds the longest text. It has 28 numbers of up to 5 digits and a sign,
-    /// 2 of up to 10 digits, and fewer than 32 other characters.
+    /// The pits, the stores and the side to move.
     pub fn of(board: &Board, mark: Option<char>, turn: Side) -> Self {
         let mut text = Self(ArrayString::new());
         text.row(board, mark, Side::South);
@@ -175,7 +177,7 @@ impl Written {
     }
 
     /// The whole text of a game with a single round.
-    pub fn single_round(mut self) -> ArrayString<{ 28 * 6 + 2 * 10 + 32 }> {
+    pub fn single_round(mut self) -> Text {
         self.0.push_str(SINGLE_ROUND);
         self.0
     }

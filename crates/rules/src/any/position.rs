@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     AnyBoard, AnyOptions, Board, Effect, Game, History, House, IllegalMove, Lockstep, Move, MoveList, Outcome,
-    ParseMoveError, ParsePositionError, Pending, Pit, Round, Side, State, Variant,
+    ParseMoveError, ParsePositionError, Pending, Pit, Round, Side, State, Total, Variant,
 };
 
 /// A position of one of the games, with its options. Either it has a legal move or the game is over (R13).
@@ -50,7 +50,9 @@ impl AnyPosition {
     ///
     /// The text is not a position string, or no game with these options has this position.
     pub fn parse(options: &AnyOptions, text: &str) -> Result<Self, ParsePositionError> {
-        for_game!(options, AnyOptions, options, Position => Position::parse(*options, text).map(Self::of))
+        for_game!(options, AnyOptions, options, Position => {
+            Position::parse(*options, text, Total::OfOptions).map(Self::of)
+        })
     }
 
     /// Reads a position string as [`AnyPosition::parse`] does, but with any number of seeds up to
@@ -62,7 +64,7 @@ impl AnyPosition {
     /// As [`AnyPosition::parse`], but any total up to that bound is accepted.
     pub fn parse_with_any_total(options: &AnyOptions, text: &str) -> Result<Self, ParsePositionError> {
         for_game!(options, AnyOptions, options, Position => {
-            Position::parse_with_any_total(*options, text).map(Self::of)
+            Position::parse(*options, text, Total::Any).map(Self::of)
         })
     }
 
@@ -113,7 +115,7 @@ impl AnyPosition {
     /// Which game it is of.
     #[must_use]
     pub fn variant(&self) -> Variant {
-        self.options().variant()
+        self.state.variant()
     }
 
     /// The options of the game.

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use super::{Endless, Options, Position, action::Rest, captures::is_working_house, legal::Words, refusals};
 use crate::{
     AnyBoard, Effect, EndReason, Game, GameSpec, History, House, IllegalMove, Move, MoveList, Outcome,
-    ParsePositionError, Pending, Pit, Side,
+    ParsePositionError, Pending, Pit, Side, Total,
     effect::EffectSink,
     four_row::{
         self, Board,
@@ -47,7 +47,7 @@ impl Game for Position {
     }
 
     /// The position of a position text (R22), ended where the rules end it (R31).
-    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
+    fn parse(options: Options, text: &str, _: Total) -> Result<Self, ParsePositionError> {
         let Content { board, turn, flags, plies } = Content::of(text)?;
         let frame = Frame { board, turn, plies, end: None };
         let mut position = Self { options, frame, choice: None };

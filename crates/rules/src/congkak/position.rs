@@ -7,11 +7,12 @@ use arrayvec::ArrayVec;
 use super::{MatchVictory, Opening, Options, RefillFrom, RoundStarter, Rounds, refusals};
 use crate::{
     AnyBoard, Board, BySide, Effect, EndReason, Game, GameSpec, History, IllegalMove, Lockstep, Move, MoveList,
-    Outcome, PLIES_MAX, ParsePositionError, Pit, Place, Round, Side,
+    Outcome, PLIES_MAX, ParsePositionError, Pit, Place, Round, Side, Total,
     effect::EffectSink,
     ring::{ROW_MAX, Spots},
-    setup::{Flag, Flags, Setup, Total, Written, parse_number, parse_pair},
+    setup::{Flag, Flags, Setup, Written, parse_number, parse_pair},
     sowing,
+    sweep::{OWNERS, sweep},
 };
 
 /// The letter of a burnt pit, which is marked on the board (R9).
@@ -58,28 +59,6 @@ impl Position {
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.board
-    }
-
-    /// The position of a position text (R12), ended where the rules end it (R8).
-    fn read(options: Options, text: &str, total: Total) -> Result<Self, ParsePositionError> {
-        let setup = Setup::of(text)?;
-        let mark = (options.rounds == Rounds::Multi && options.burnt_pits).then_some(BURNT);
-        let board = setup.two_rows(options.pits, mark)?;
-        let (mut flags, chosen) = read_flags(setup.flags)?;
-        let (round, opener, points) = read_round(options, &setup, flags)?;
-        let (turn, plies) = (setup.turn, setup.plies);
-        if flags.has(Flag::EXTRA) && flags.has(Flag::OVER) {
-            return Err(ParsePositionError::FlagByPosition { flag: Flag::EXTRA.letter });
-        }
-        let lockstep = flags.has(LOCKSTEP).then_some(Lockstep { chosen });
-        flags.clear(LOCKSTEP);
-        total.check(&board, options.total())?;
-        let mut position = Self { options, board, turn, flags, lockstep, plies, round, opener, points, reason: None };
-        position.check_lockstep()?;
-        if !position.is_over() && position.round_is_over() {
-            position.finish_round(&mut ());
-        }
-        Ok(position)
     }
 
     /// Refuses a lockstep opening that is none (R10, R12). Its options are others, its round is a later one, or it has
@@ -172,12 +151,7 @@ impl Position {
 
     /// R8: each row goes to its owner's store. Then the next round begins, or the game ends (R9).
     pub(super) fn finish_round(&mut self, effects: &mut impl EffectSink) {
-        for side in Side::ALL {
-            let seeds = self.board.sweep(side, side);
-            if seeds > 0 {
-                effects.record(Effect::Sweep { side, seeds, to: side });
-            }
-        }
+        sweep(&mut self.board, OWNERS, effects);
         self.flags.clear(Flag::EXTRA);
         self.lockstep = None;
         if self.options.rounds == Rounds::Multi {
@@ -300,10 +274,7 @@ impl Game for Position {
 
     /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
     fn opening(options: Options) -> Self {
-        let mut board = Board::empty(options.pits);
-        for side in Side::ALL {
-            board.pits_mut(side).fill(options.seeds.into());
-        }
+        let board = Board::filled(options.pits, options.seeds.into());
         let lockstep = (options.opening == Opening::Lockstep).then_some(Lockstep { chosen: None });
         Self {
             options,
@@ -319,12 +290,26 @@ impl Game for Position {
         }
     }
 
-    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, Total::OfOptions)
-    }
-
-    fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, Total::Any)
+    /// The position of a position text (R12), ended where the rules end it (R8).
+    fn parse(options: Options, text: &str, total: Total) -> Result<Self, ParsePositionError> {
+        let setup = Setup::of(text)?;
+        let mark = (options.rounds == Rounds::Multi && options.burnt_pits).then_some(BURNT);
+        let board = setup.two_rows(options.pits, mark)?;
+        let (mut flags, chosen) = read_flags(setup.flags)?;
+        let (round, opener, points) = read_round(options, &setup, flags)?;
+        let (turn, plies) = (setup.turn, setup.plies);
+        if flags.has(Flag::EXTRA) && flags.has(Flag::OVER) {
+            return Err(ParsePositionError::FlagByPosition { flag: Flag::EXTRA.letter });
+        }
+        let lockstep = flags.has(LOCKSTEP).then_some(Lockstep { chosen });
+        flags.clear(LOCKSTEP);
+        total.check(&board, options.total())?;
+        let mut position = Self { options, board, turn, flags, lockstep, plies, round, opener, points, reason: None };
+        position.check_lockstep()?;
+        if !position.is_over() && position.round_is_over() {
+            position.finish_round(&mut ());
+        }
+        Ok(position)
     }
 
     /// Without the plies and the extra move, which cannot be declined.
@@ -362,17 +347,7 @@ impl Game for Position {
 
     /// The pits that may be sown, in order (R4).
     fn legal_moves(&self) -> MoveList {
-        let mut moves = MoveList::new();
-        if self.is_over() {
-            return moves;
-        }
-        let side = self.turn;
-        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
-            if seeds > 0 {
-                moves.push(Move::Sow(Pit { side, index }));
-            }
-        }
-        moves
+        if self.is_over() { MoveList::new() } else { self.board.filled_pits(self.turn).map(Move::Sow).collect() }
     }
 
     fn check(&self, m: Move) -> Result<(), IllegalMove> {

@@ -7,11 +7,12 @@ use arrayvec::ArrayVec;
 use super::{Capture, CaptureLand, End, ExtraTurn, MajorityRemaining, Options, Remaining, SowStores};
 use crate::{
     AnyBoard, Board, BySide, Effect, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome,
-    PLIES_MAX, ParsePositionError, Pit, Place, ROW_MAX, Side,
+    PLIES_MAX, ParsePositionError, Pit, Place, ROW_MAX, Side, Total,
     effect::EffectSink,
     ring::Spots,
-    setup::{Flag, Flags, Setup, Total, Written},
+    setup::{Flag, Flags, Setup, Written},
     sowing,
+    sweep::{OWNERS, sweep},
 };
 
 /// `p`: North may still answer with a swap at its first choice.
@@ -50,24 +51,6 @@ impl Position {
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.board
-    }
-
-    /// The position of a position text (R12), ended where the rules end it (R8).
-    fn read(options: Options, text: &str, total: Total) -> Result<Self, ParsePositionError> {
-        let setup = Setup::of(text)?;
-        let board = setup.two_rows(options.pits, None)?;
-        setup.check_single_round()?;
-        let flags = Flags::read(setup.flags, &FLAGS)?;
-        check_flags(options, flags, setup.turn)?;
-        total.check(&board, options.total())?;
-        let mut position = Self { options, board, turn: setup.turn, flags, plies: setup.plies, reason: None };
-        if !position.is_over() {
-            match position.end_of_sowing() {
-                Some(reason) => position.finish(reason, &mut ()),
-                None => position.begin_choice(&mut ()),
-            }
-        }
-        Ok(position)
     }
 
     /// Whether the side to move is on an extra move (R7).
@@ -204,13 +187,7 @@ impl Position {
     /// R8: moves the seeds left in pits to the stores that the options name, and closes the game.
     fn finish(&mut self, reason: EndReason, effects: &mut impl EffectSink) {
         let recipients = self.recipients(reason);
-        for side in Side::ALL {
-            let Some(to) = recipients[side] else { continue };
-            let seeds = self.board.sweep(side, to);
-            if seeds > 0 {
-                effects.record(Effect::Sweep { side, seeds, to });
-            }
-        }
+        sweep(&mut self.board, recipients, effects);
         self.flags.clear(Flag::EXTRA);
         self.flags.clear(PIE);
         self.flags.raise(Flag::OVER);
@@ -221,15 +198,14 @@ impl Position {
     /// The side whose store gets the seeds left in each row; `None` where they stay in their pits.
     fn recipients(&self, reason: EndReason) -> BySide<Option<Side>> {
         let neither = BySide::default();
-        let owners = BySide { south: Some(Side::South), north: Some(Side::North) };
         match reason {
             EndReason::Majority => match self.options.majority_remaining {
                 MajorityRemaining::Leave => neither,
-                MajorityRemaining::Sweep => owners,
+                MajorityRemaining::Sweep => OWNERS,
             },
             // `SideEmpty` and `NoMove`; the other reasons belong to other games.
             _ => match self.options.remaining {
-                Remaining::SideOwner => owners,
+                Remaining::SideOwner => OWNERS,
                 Remaining::Emptier => {
                     let emptier = Side::ALL.into_iter().find(|&side| self.board.row_is_empty(side));
                     BySide { south: emptier, north: emptier }
@@ -252,10 +228,7 @@ impl Game for Position {
 
     /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2).
     fn opening(options: Options) -> Self {
-        let mut board = Board::empty(options.pits);
-        for side in Side::ALL {
-            board.pits_mut(side).fill(options.seeds.into());
-        }
+        let board = Board::filled(options.pits, options.seeds.into());
         let mut flags = Flags::default();
         if options.pie {
             flags.raise(PIE);
@@ -263,12 +236,22 @@ impl Game for Position {
         Self { options, board, turn: Side::South, flags, plies: 0, reason: None }
     }
 
-    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, Total::OfOptions)
-    }
-
-    fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, Total::Any)
+    /// The position of a position text (R12), ended where the rules end it (R8).
+    fn parse(options: Options, text: &str, total: Total) -> Result<Self, ParsePositionError> {
+        let setup = Setup::of(text)?;
+        let board = setup.two_rows(options.pits, None)?;
+        setup.check_single_round()?;
+        let flags = Flags::read(setup.flags, &FLAGS)?;
+        check_flags(options, flags, setup.turn)?;
+        total.check(&board, options.total())?;
+        let mut position = Self { options, board, turn: setup.turn, flags, plies: setup.plies, reason: None };
+        if !position.is_over() {
+            match position.end_of_sowing() {
+                Some(reason) => position.finish(reason, &mut ()),
+                None => position.begin_choice(&mut ()),
+            }
+        }
+        Ok(position)
     }
 
     /// Without the plies, the change of seats, and an extra move that cannot be declined.
@@ -309,14 +292,10 @@ impl Game for Position {
         if self.is_over() {
             return moves;
         }
-        let side = self.turn;
-        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
-            if seeds > 0 {
-                let pit = Pit { side, index };
-                moves.push(Move::Sow(pit));
-                if self.may_decline(pit) {
-                    moves.push(Move::Decline(pit));
-                }
+        for pit in self.board.filled_pits(self.turn) {
+            moves.push(Move::Sow(pit));
+            if self.may_decline(pit) {
+                moves.push(Move::Decline(pit));
             }
         }
         if self.may_pass() {

@@ -13,11 +13,12 @@ use super::{
 };
 use crate::{
     AnyBoard, Board, Effect, EndReason, Game, GameSpec, HISTORY_MAX, History, IllegalMove, Move, MoveList, Outcome,
-    PLIES_MAX, ParsePositionError, Pit, Place, Side,
+    PLIES_MAX, ParsePositionError, Pit, Place, Side, Total,
     effect::EffectSink,
     options::MajorityRemaining,
     ring::Ring,
-    setup::{Flag, Flags, Setup, Total, Written},
+    setup::{Flag, Flags, Setup, Written},
+    sweep::{OWNERS, sweep},
 };
 
 /// The letter of a tuzdyk, which is marked on the board; its owner is the other side (R44).
@@ -56,22 +57,6 @@ impl<O: KumalakOptions> Position<O> {
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.board
-    }
-
-    /// The position of a position text (R12), ended where the rules end it (R8).
-    fn read(options: O, text: &str, total: Total) -> Result<Self, ParsePositionError> {
-        let rules = options.rules();
-        let setup = Setup::of(text)?;
-        let board = setup.two_rows(rules.pits, rules.tuzdyk.map(|_| TUZDYK))?;
-        setup.check_single_round()?;
-        check_tuzdyks(rules, &board)?;
-        let over = Flags::read(setup.flags, &[Flag::OVER])?.has(Flag::OVER);
-        total.check(&board, rules.total())?;
-        let mut position = Self { options, board, turn: setup.turn, over, plies: setup.plies, reason: None };
-        if !position.over {
-            position.end_if_over();
-        }
-        Ok(position)
     }
 
     /// R45, steps 1 to 3, for a position that no move led to. No side has moved, so the side to move stays.
@@ -177,20 +162,11 @@ impl<O: KumalakOptions> Position<O> {
             (EndReason::Majority, MajorityRemaining::Leave, _) => {}
             (EndReason::Repetition, _, RepetitionAward::Split) => self.split(effects),
             (EndReason::Repetition, _, RepetitionAward::Draw) => self.level(effects),
-            _ => self.sweep(effects),
+            _ => sweep(&mut self.board, OWNERS, effects),
         }
         self.over = true;
         self.reason = Some(reason);
         effects.record(Effect::GameOver { reason });
-    }
-
-    fn sweep(&mut self, effects: &mut impl EffectSink) {
-        for side in Side::ALL {
-            let seeds = self.board.sweep(side, side);
-            if seeds > 0 {
-                effects.record(Effect::Sweep { side, seeds, to: side });
-            }
-        }
     }
 
     /// R45: each side gets half of the seeds left.
@@ -240,19 +216,24 @@ impl<O: KumalakOptions> Game for Position<O> {
     /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R39).
     fn opening(options: O) -> Self {
         let Rules { pits, seeds, .. } = options.rules();
-        let mut board = Board::empty(pits);
-        for side in Side::ALL {
-            board.pits_mut(side).fill(seeds.into());
-        }
+        let board = Board::filled(pits, seeds.into());
         Self { options, board, turn: Side::South, over: false, plies: 0, reason: None }
     }
 
-    fn parse(options: O, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, Total::OfOptions)
-    }
-
-    fn parse_with_any_total(options: O, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, Total::Any)
+    /// The position of a position text (R12), ended where the rules end it (R8).
+    fn parse(options: O, text: &str, total: Total) -> Result<Self, ParsePositionError> {
+        let rules = options.rules();
+        let setup = Setup::of(text)?;
+        let board = setup.two_rows(rules.pits, rules.tuzdyk.map(|_| TUZDYK))?;
+        setup.check_single_round()?;
+        check_tuzdyks(rules, &board)?;
+        let over = Flags::read(setup.flags, &[Flag::OVER])?.has(Flag::OVER);
+        total.check(&board, rules.total())?;
+        let mut position = Self { options, board, turn: setup.turn, over, plies: setup.plies, reason: None };
+        if !position.over {
+            position.end_if_over();
+        }
+        Ok(position)
     }
 
     /// Without the plies.
@@ -287,17 +268,7 @@ impl<O: KumalakOptions> Game for Position<O> {
 
     /// The pits that may be sown, in order: all of the side to move that hold seeds (R42).
     fn legal_moves(&self) -> MoveList {
-        let mut moves = MoveList::new();
-        if self.over {
-            return moves;
-        }
-        let side = self.turn;
-        for (index, &seeds) in (0..).zip(self.board.pits(side)) {
-            if seeds > 0 {
-                moves.push(Move::Sow(Pit { side, index }));
-            }
-        }
-        moves
+        if self.over { MoveList::new() } else { self.board.filled_pits(self.turn).map(Move::Sow).collect() }
     }
 
     fn check(&self, m: Move) -> Result<(), IllegalMove> {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     AnyBoard, BySide, Direction, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome, ParsePositionError,
-    Pending, Pit, Side,
+    Pending, Pit, Side, Total,
     effect::EffectSink,
     four_row::{
         self, Board, SEEDS_PER_SIDE,
@@ -50,7 +50,7 @@ impl Game for Position {
     }
 
     /// The position of a position text (R22), ended where the rules end it (R31).
-    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
+    fn parse(options: Options, text: &str, _: Total) -> Result<Self, ParsePositionError> {
         let Content { board, turn, flags, plies } = Content::of(text)?;
         let frame = Frame { board, turn, plies, end: None };
         let (phase, captured, first_turns) = (Phase::Sowing, BySide::default(), BySide::default());

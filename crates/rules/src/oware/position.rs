@@ -7,12 +7,13 @@ use arrayvec::ArrayVec;
 use super::{GrandSlam, Options, RepetitionAward, refusals};
 use crate::{
     AnyBoard, Board, BySide, Effect, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome,
-    PLIES_MAX, ParsePositionError, Pit, Place, Side,
+    PLIES_MAX, ParsePositionError, Pit, Place, Side, Total,
     effect::EffectSink,
     options::MajorityRemaining,
     ring::{ROW_MAX, Spots},
-    setup::{Flag, Flags, Setup, Total, Written},
+    setup::{Flag, Flags, Setup, Written},
     sowing,
+    sweep::{OWNERS, sweep},
 };
 
 /// A position of Oware with its options.
@@ -49,20 +50,6 @@ impl Position {
         &self.board
     }
 
-    /// The position of a position text (R12), ended where the rules end it (R8).
-    fn read(options: Options, text: &str, total: Total) -> Result<Self, ParsePositionError> {
-        let setup = Setup::of(text)?;
-        let board = setup.two_rows(options.pits, None)?;
-        setup.check_single_round()?;
-        let over = Flags::read(setup.flags, &[Flag::OVER])?.has(Flag::OVER);
-        total.check(&board, options.total())?;
-        let mut position = Self { options, board, turn: setup.turn, over, plies: setup.plies, reason: None };
-        if !position.over {
-            position.end_if_over();
-        }
-        Ok(position)
-    }
-
     /// R8, steps 2 to 4, for a position that no move led to.
     fn end_if_over(&mut self) {
         if self.has_majority() {
@@ -72,22 +59,17 @@ impl Position {
         }
     }
 
-    /// The pits of the side to move that hold seeds, in order.
-    fn filled_pits(&self) -> impl Iterator<Item = Pit> {
-        let side = self.turn;
-        let pits = (0..).zip(self.board.pits(side));
-        pits.filter(|&(_, &seeds)| seeds > 0).map(move |(index, _)| Pit { side, index })
-    }
-
     fn legal_pits(&self) -> impl Iterator<Item = Pit> {
-        self.filled_pits().filter(|&pit| self.forbidden(pit).is_none())
+        self.board.filled_pits(self.turn).filter(|&pit| self.forbidden(pit).is_none())
     }
 
     /// R4: why a pit that holds seeds may not be sown; `None` if it may.
     fn forbidden(&self, pit: Pit) -> Option<IllegalMove> {
         let barred = match self.options.grand_slam {
             GrandSlam::Illegal => self.is_grand_slam(pit),
-            GrandSlam::Avoid => self.is_grand_slam(pit) && !self.filled_pits().all(|other| self.is_grand_slam(other)),
+            GrandSlam::Avoid => {
+                self.is_grand_slam(pit) && !self.board.filled_pits(self.turn).all(|other| self.is_grand_slam(other))
+            }
             _ => false,
         };
         if barred {
@@ -199,21 +181,12 @@ impl Position {
         if reason == EndReason::Repetition && self.options.repetition_award == RepetitionAward::Split {
             self.split(effects);
         } else {
-            self.sweep(self.recipients(reason), effects);
+            let recipients = self.recipients(reason);
+            sweep(&mut self.board, recipients, effects);
         }
         self.over = true;
         self.reason = Some(reason);
         effects.record(Effect::GameOver { reason });
-    }
-
-    fn sweep(&mut self, recipients: BySide<Option<Side>>, effects: &mut impl EffectSink) {
-        for side in Side::ALL {
-            let Some(to) = recipients[side] else { continue };
-            let seeds = self.board.sweep(side, to);
-            if seeds > 0 {
-                effects.record(Effect::Sweep { side, seeds, to });
-            }
-        }
     }
 
     /// The side whose store gets the seeds left in each row; `None` where they stay in their pits.
@@ -221,7 +194,7 @@ impl Position {
         match reason {
             EndReason::Majority if self.options.majority_remaining == MajorityRemaining::Leave => BySide::default(),
             EndReason::GrandSlamForfeit => BySide { south: Some(!self.turn), north: Some(!self.turn) },
-            _ => BySide { south: Some(Side::South), north: Some(Side::North) },
+            _ => OWNERS,
         }
     }
 
@@ -258,21 +231,24 @@ impl Game for Position {
     /// The opening: every pit holds the same number of seeds, the stores are empty, and South is to move (R2). With one
     /// pit a side, one seed a pit and illegal grand slams there is no legal move, so the game is over.
     fn opening(options: Options) -> Self {
-        let mut board = Board::empty(options.pits);
-        for side in Side::ALL {
-            board.pits_mut(side).fill(options.seeds.into());
-        }
+        let board = Board::filled(options.pits, options.seeds.into());
         let mut position = Self { options, board, turn: Side::South, over: false, plies: 0, reason: None };
         position.end_if_over();
         position
     }
 
-    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, Total::OfOptions)
-    }
-
-    fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, Total::Any)
+    /// The position of a position text (R12), ended where the rules end it (R8).
+    fn parse(options: Options, text: &str, total: Total) -> Result<Self, ParsePositionError> {
+        let setup = Setup::of(text)?;
+        let board = setup.two_rows(options.pits, None)?;
+        setup.check_single_round()?;
+        let over = Flags::read(setup.flags, &[Flag::OVER])?.has(Flag::OVER);
+        total.check(&board, options.total())?;
+        let mut position = Self { options, board, turn: setup.turn, over, plies: setup.plies, reason: None };
+        if !position.over {
+            position.end_if_over();
+        }
+        Ok(position)
     }
 
     /// Without the plies.
@@ -303,13 +279,7 @@ impl Game for Position {
 
     /// The pits that may be sown, in order (R4). An agreed end is never listed.
     fn legal_moves(&self) -> MoveList {
-        let mut moves = MoveList::new();
-        if !self.over {
-            for pit in self.legal_pits() {
-                moves.push(Move::Sow(pit));
-            }
-        }
-        moves
+        if self.over { MoveList::new() } else { self.legal_pits().map(Move::Sow).collect() }
     }
 
     fn check(&self, m: Move) -> Result<(), IllegalMove> {

@@ -7,11 +7,12 @@ use arrayvec::ArrayVec;
 use super::{Options, refusals};
 use crate::{
     AnyBoard, Board, Effect, EndReason, Game, GameSpec, History, IllegalMove, Move, MoveList, Outcome, OwnEffect,
-    PLIES_MAX, ParsePositionError, Pit, Place, Side,
+    PLIES_MAX, ParsePositionError, Pit, Place, Side, Total,
     effect::EffectSink,
     ring::Spots,
-    setup::{Flag, Flags, Setup, Total, Written},
+    setup::{Flag, Flags, Setup, Written},
     sowing,
+    sweep::{OWNERS, sweep},
 };
 
 /// Pits per side.
@@ -36,21 +37,6 @@ pub struct Position {
 }
 
 impl Position {
-    /// The position of a position text, ended where the rules end it.
-    fn read(options: Options, text: &str, total: Total) -> Result<Self, ParsePositionError> {
-        let setup = Setup::of(text)?;
-        let board = setup.two_rows(PITS, None)?;
-        setup.check_single_round()?;
-        let flags = Flags::read(setup.flags, &FLAGS)?;
-        if flags.has(Flag::OVER) && flags.has(HARVESTED) {
-            return Err(ParsePositionError::FlagByPosition { flag: HARVESTED.letter });
-        }
-        total.check(&board, options.total())?;
-        let mut position = Self { options, board, turn: setup.turn, flags, plies: setup.plies, reason: None };
-        position.end_if_stuck(&mut ());
-        Ok(position)
-    }
-
     /// Whether a single seed in this pit stays there.
     fn is_lone_seed(&self, pit: Pit) -> bool {
         pit.index + 1 == PITS && self.board.seeds(pit) == 1
@@ -77,12 +63,7 @@ impl Position {
         if !self.legal_moves().is_empty() || self.flags.has(Flag::OVER) {
             return;
         }
-        for side in Side::ALL {
-            let seeds = self.board.sweep(side, side);
-            if seeds > 0 {
-                effects.record(Effect::Sweep { side, seeds, to: side });
-            }
-        }
+        sweep(&mut self.board, OWNERS, effects);
         self.flags = Flags::default();
         self.flags.raise(Flag::OVER);
         self.reason = Some(EndReason::NoMove);
@@ -109,21 +90,25 @@ impl Game for Position {
     };
 
     fn opening(options: Options) -> Self {
-        let mut board = Board::empty(PITS);
-        for side in Side::ALL {
-            board.pits_mut(side).fill(options.seeds.into());
-        }
+        let board = Board::filled(PITS, options.seeds.into());
         let mut position = Self { options, board, turn: Side::South, flags: Flags::default(), plies: 0, reason: None };
         position.end_if_stuck(&mut ());
         position
     }
 
-    fn parse(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, Total::OfOptions)
-    }
-
-    fn parse_with_any_total(options: Options, text: &str) -> Result<Self, ParsePositionError> {
-        Self::read(options, text, Total::Any)
+    /// The position of a position text, ended where the rules end it.
+    fn parse(options: Options, text: &str, total: Total) -> Result<Self, ParsePositionError> {
+        let setup = Setup::of(text)?;
+        let board = setup.two_rows(PITS, None)?;
+        setup.check_single_round()?;
+        let flags = Flags::read(setup.flags, &FLAGS)?;
+        if flags.has(Flag::OVER) && flags.has(HARVESTED) {
+            return Err(ParsePositionError::FlagByPosition { flag: HARVESTED.letter });
+        }
+        total.check(&board, options.total())?;
+        let mut position = Self { options, board, turn: setup.turn, flags, plies: setup.plies, reason: None };
+        position.end_if_stuck(&mut ());
+        Ok(position)
     }
 
     fn essence(&self) -> Self {
